@@ -65,6 +65,9 @@ type FS interface {
 	SyncDir(name string) error
 	// Chtimes sets a modification time.
 	Chtimes(name string, mtime time.Time) error
+	// FreeSpace is how many bytes can still be written to the file system that holds
+	// the directory name.
+	FreeSpace(name string) (int64, error)
 	// Lock tries once to lock a file, made if need be, for this open handle, as the
 	// JVM's FileChannel.tryLock does (fcntl record locks). ErrLocked if another has it.
 	Lock(name string, exclusive bool) (io.Closer, error)
