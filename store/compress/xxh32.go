@@ -1,0 +1,61 @@
+package compress
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// The primes of xxHash.
+const (
+	xxPrime1 uint32 = 2654435761
+	xxPrime2 uint32 = 2246822519
+	xxPrime3 uint32 = 3266489917
+	xxPrime4 uint32 = 668265263
+	xxPrime5 uint32 = 374761393
+)
+
+// xxh32 is the 32-bit xxHash of b with seed 0, the checksum of the lz4 frame.
+func xxh32(b []byte) uint32 {
+	h := uint32(len(b))
+	if len(b) >= 16 {
+		var lanes uint32
+		lanes, b = xxLanes(b)
+		h += lanes
+	} else {
+		h += xxPrime5
+	}
+	for ; len(b) >= 4; b = b[4:] {
+		h += binary.LittleEndian.Uint32(b) * xxPrime3
+		h = bits.RotateLeft32(h, 17) * xxPrime4
+	}
+	for _, c := range b {
+		h += uint32(c) * xxPrime5
+		h = bits.RotateLeft32(h, 11) * xxPrime1
+	}
+	return xxAvalanche(h)
+}
+
+// xxLanes hashes all whole stripes of 16 bytes in four lanes and returns the rest.
+func xxLanes(b []byte) (uint32, []byte) {
+	var zero uint32
+	v1, v2, v3, v4 := zero+xxPrime1, xxPrime2, zero, zero-xxPrime1
+	v1 += xxPrime2
+	for ; len(b) >= 16; b = b[16:] {
+		v1 = xxRound(v1, binary.LittleEndian.Uint32(b))
+		v2 = xxRound(v2, binary.LittleEndian.Uint32(b[4:]))
+		v3 = xxRound(v3, binary.LittleEndian.Uint32(b[8:]))
+		v4 = xxRound(v4, binary.LittleEndian.Uint32(b[12:]))
+	}
+	return bits.RotateLeft32(v1, 1) + bits.RotateLeft32(v2, 7) +
+		bits.RotateLeft32(v3, 12) + bits.RotateLeft32(v4, 18), b
+}
+
+func xxRound(lane, input uint32) uint32 {
+	return bits.RotateLeft32(lane+input*xxPrime2, 13) * xxPrime1
+}
+
+func xxAvalanche(h uint32) uint32 {
+	h = (h ^ h>>15) * xxPrime2
+	h = (h ^ h>>13) * xxPrime3
+	return h ^ h>>16
+}
