@@ -1,0 +1,93 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"logdir/store/vfs"
+)
+
+// BrokerLockFile is the file that a broker holds an exclusive record lock on while it
+// owns a log directory. A file without a lock on it means nothing.
+const BrokerLockFile = ".lock"
+
+// Locks hands out the locks of a cluster, one file each in its locks folder. Whoever
+// needs several takes them in this order, and never waits for anything else while
+// holding one: partition, DLQ partition, group, metadata, checkpoints.
+//
+// They are record locks (see vfs.FS.Lock), so a killed process leaves none behind, and
+// two goroutines of one process exclude each other like two processes.
+type Locks struct {
+	fs      vfs.FS
+	dir     string
+	timeout time.Duration
+}
+
+// NewLocks returns the locks whose files stand in dir. A lock that is not had within
+// timeout is an error of class Busy; 0 means one try.
+func NewLocks(fs vfs.FS, dir string, timeout time.Duration) *Locks {
+	return &Locks{fs: fs, dir: dir, timeout: timeout}
+}
+
+// Partition locks all replicas of one partition for the length of one append.
+func (l *Locks) Partition(ctx context.Context, tp TopicPartition) (io.Closer, error) {
+	return l.take(ctx, "partition."+tp.Dir(), tp.String())
+}
+
+// DLQ locks the dead letter queue of one partition.
+func (l *Locks) DLQ(ctx context.Context, tp TopicPartition) (io.Closer, error) {
+	return l.take(ctx, "dlq."+tp.Dir(), "dead letter queue of "+tp.String())
+}
+
+// Group locks one consumer group.
+func (l *Locks) Group(ctx context.Context, group string) (io.Closer, error) {
+	return l.take(ctx, "group."+url.PathEscape(group), "group "+group)
+}
+
+// Metadata locks cluster.json.
+func (l *Locks) Metadata(ctx context.Context) (io.Closer, error) {
+	return l.take(ctx, "metadata", "the cluster's metadata")
+}
+
+// Checkpoints locks the checkpoint files of one broker.
+func (l *Locks) Checkpoints(ctx context.Context, broker int32) (io.Closer, error) {
+	id := strconv.Itoa(int(broker))
+	return l.take(ctx, "broker."+id, "the checkpoints of broker "+id)
+}
+
+// Named locks something that has no method of its own: a name of letters and dots.
+func (l *Locks) Named(ctx context.Context, name string) (io.Closer, error) {
+	return l.take(ctx, name, name)
+}
+
+func (l *Locks) take(ctx context.Context, file, what string) (io.Closer, error) {
+	held, err := vfs.LockWait(ctx, l.fs, filepath.Join(l.dir, file), true, l.timeout)
+	if errors.Is(err, vfs.ErrLocked) {
+		return nil, Errorf(Busy, "", "%s: %w (waited %s)", what, err, l.timeout).
+			WithHint("try again, or wait longer with --lock-timeout")
+	}
+	return held, err
+}
+
+// LockBroker takes the lock of a log directory as a broker would, shared where several
+// commands may write at once (a cluster of ours), exclusive on a bare log directory.
+// While it is held no broker can start there; if one runs, the error is of class Busy.
+func LockBroker(ctx context.Context, fs vfs.FS, logDir string, exclusive bool, timeout time.Duration) (io.Closer, error) {
+	held, err := vfs.LockWait(ctx, fs, filepath.Join(logDir, BrokerLockFile), exclusive, timeout)
+	if errors.Is(err, vfs.ErrLocked) {
+		return nil, Errorf(Busy, "", "%s: %w: a broker runs on it, or another command writes", logDir, err).
+			WithHint("stop the broker first")
+	}
+	return held, err
+}
+
+// BrokerRuns tells, without taking a lock, whether a broker or a writing command has
+// the log directory to itself.
+func BrokerRuns(fs vfs.ReadFS, logDir string) (bool, error) {
+	return fs.Locked(filepath.Join(logDir, BrokerLockFile))
+}
