@@ -21,3 +21,6 @@ func (r *Reader) resetLegacy() { r.fail(0, len(r.batch.raw), "v0 and v1 are not 
 
 // nextLegacy puts the next record into r.rec.
 func (r *Reader) nextLegacy() bool { return false }
+
+// legacyValueSize is the bytes of the message's value, which ends the frame.
+func (b *Batch) legacyValueSize() int { return 0 }

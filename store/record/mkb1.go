@@ -52,7 +52,9 @@ func (r *Reader) nextMKB1() bool { return false }
 func (b *Builder) appendMKB1(r *Record) {}
 
 // buildMKB1 appends the frame of everything in b.
-func (b *Builder) buildMKB1(dst []byte) ([]byte, error) { return dst, errors.New("MKB1 is not written yet") }
+func (b *Builder) buildMKB1(dst []byte) ([]byte, error) {
+	return dst, errors.New("MKB1 is not written yet")
+}
 
 // mkb1RecordSize is the exact size of r in a frame.
 func mkb1RecordSize(r *Record) int { return 0 }
