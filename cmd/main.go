@@ -1,11 +1,70 @@
-// Package cmd is the command line of logdir.
+// Package cmd is the command line of logdir: it parses, calls the packages below,
+// and prints what they report. Nothing here knows bytes of a log.
+//
+// A command is one file with an option struct, a constructor newXCmd(*Env), and a run
+// method. Everything outside the process comes in through Env. version.go is the
+// smallest example.
 package cmd
 
-// Env is what a command may touch outside itself.
-type Env struct{}
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
 
-// OS is the real environment of the process.
-func OS() *Env { return &Env{} }
+	"github.com/spf13/cobra"
+)
 
 // Main runs one command line and returns its exit code.
-func Main(_ []string, _ *Env) int { return 0 }
+func Main(args []string, env *Env) int {
+	ctx, stop := watchSignals(context.Background(), env)
+	defer stop()
+	env.rawArgs = args
+	cmd, err := execute(ctx, args, env)
+	if closeErr := env.close(); err == nil {
+		err = closeErr
+	}
+	return conclude(ctx, env, cmd, err)
+}
+
+// execute builds the tree and runs one command of it. A panic of ours becomes an
+// error: Go's own exit code for it would read as "usage".
+func execute(ctx context.Context, args []string, env *Env) (cmd *cobra.Command, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicError{value: p, stack: debug.Stack()}
+		}
+	}()
+	root := NewRoot(env)
+	if err := checkWords(root, args); err != nil {
+		return err.cmd, err
+	}
+	root.SetArgs(args)
+	return root.ExecuteContextC(ctx)
+}
+
+// panicError is a bug of ours, with the place where it happened.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string {
+	return fmt.Sprintf("internal error: %v\n%s", e.value, e.stack)
+}
+
+// conclude prints what went wrong and chooses the exit code. A signal decides the
+// code, whatever the command made of it; being stopped is not worth a message.
+func conclude(ctx context.Context, env *Env, cmd *cobra.Command, err error) int {
+	signal, stopped := errors.AsType[*signalError](context.Cause(ctx))
+	if stopped && (err == nil || errors.Is(err, context.Canceled)) {
+		return signal.exitCode()
+	}
+	if err != nil && !isClosedPipe(err) {
+		env.printErrors(cmd, err)
+	}
+	if stopped {
+		return signal.exitCode()
+	}
+	return exitCode(err)
+}

@@ -1,0 +1,83 @@
+package cmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"logdir/store"
+)
+
+// NewRoot builds the command tree for one run.
+func NewRoot(env *Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "logdir",
+		Short: "read, check, damage and repair Kafka log directories, straight on the files",
+		Long: `logdir is a fsck, a debugger and a laboratory for Kafka-style log directories. It has no
+daemon and opens no socket: every command opens files in a data directory, does one
+thing and closes them. A broker's log.dirs folder is a data directory like any other.`,
+		Example: `  logdir demo
+  logdir check -d /var/lib/kafka/data`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       version(),
+		Annotations:   about("0 2", "logdir(1)", "logdir help concepts"),
+	}
+	env.Global.addFlags(root.PersistentFlags())
+	root.PersistentPreRunE = env.prepare
+	root.SetVersionTemplate("logdir {{.Version}}\n")
+	root.SetIn(env.In)
+	root.SetOut(env.Out)
+	root.SetErr(env.Err)
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { env.printHelp(c) })
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(newHelpCmd(env))
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g, Title: g + ":"})
+	}
+	for _, c := range commands() {
+		sub := c.build(env)
+		sub.GroupID = c.group
+		root.AddCommand(sub)
+	}
+	adopt(env, root)
+	return root
+}
+
+// adopt gives a command and everything below it the manners of the house: a parent
+// without a word of its own is a usage error, and what fails before a command's own
+// code runs is one too.
+func adopt(env *Env, c *cobra.Command) {
+	c.Flags().SortFlags = false
+	if c.RunE == nil {
+		c.RunE = func(c *cobra.Command, _ []string) error { return &usageError{cmd: c, msg: missingWord(c)} }
+		c.Args = cobra.NoArgs
+	}
+	check, run := c.Args, c.RunE
+	c.Args = func(c *cobra.Command, args []string) error { return argsError(c, check, args) }
+	c.RunE = func(c *cobra.Command, args []string) error {
+		env.started = true
+		return run(c, args)
+	}
+	for _, sub := range c.Commands() {
+		adopt(env, sub)
+	}
+}
+
+// about annotates a command with its exit codes and with what to read next.
+func about(exit string, see ...string) map[string]string {
+	a := map[string]string{annotationExit: exit}
+	for _, s := range see {
+		a[annotationSee] += s + "\n"
+	}
+	return a
+}
+
+const (
+	annotationExit = "exit" // exit codes, separated by blanks
+	annotationSee  = "see"  // what to read next, a line each
+)
+
+// usagef is an error about a flag, an argument or a value: exit code 2.
+func usagef(format string, args ...any) *store.Error {
+	return store.Errorf(store.Usage, "INVALID_REQUEST", format, args...)
+}
