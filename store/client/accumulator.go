@@ -1,0 +1,222 @@
+package client
+
+import (
+	"time"
+
+	"logdir/store/compress"
+	"logdir/store/record"
+)
+
+// Identity is what an idempotent producer stamps on its batches.
+type Identity struct {
+	ProducerID int64 // or record.NoProducerID: not idempotent
+	Epoch      int32
+	// BaseSequence is the sequence of the first record on every partition.
+	BaseSequence  int32
+	Transactional bool
+}
+
+// NoIdentity is the identity of a plain producer.
+var NoIdentity = Identity{
+	ProducerID: record.NoProducerID, Epoch: record.NoProducerEpoch, BaseSequence: record.NoSequence,
+}
+
+// Idempotent tells whether the broker can recognise a repeated batch.
+func (i Identity) Idempotent() bool { return i.ProducerID != record.NoProducerID }
+
+// Batching says when a batch closes and what it looks like.
+type Batching struct {
+	Partitions int // of the topic
+	// Size bounds a batch in bytes before compression, header included (batch.size).
+	// A batch closes before a record that would exceed it; it always takes one.
+	Size int
+	// Linger closes a batch that old (linger.ms); negative never does.
+	Linger   time.Duration
+	Format   record.Format // V2 or MKB1
+	Codec    compress.Codec
+	Identity Identity
+}
+
+// Batch is one closed batch of a Request.
+type Batch struct {
+	Size    int // bytes of its frame
+	Records int
+}
+
+// Request is everything that closed for one partition, in order. It is appended under
+// one lock with one write.
+type Request struct {
+	Partition int
+	// Frames are the batches one behind the other, each at base offset 0 and without a
+	// leader epoch: the leader assigns both.
+	Frames  []byte
+	Batches []Batch
+}
+
+// Accumulator gathers records in one open batch per partition and keeps what closed
+// until it is taken. Nothing is allocated per record; the memory of taken requests is
+// used again.
+type Accumulator struct {
+	o      Batching
+	closed func(partition int)
+	parts  []partition
+	order  []int // partitions with closed batches, the first closed one first
+	ready  int   // bytes of closed batches
+	taken  []Request
+}
+
+// partition is the open batch of one partition and the closed ones behind each other.
+type partition struct {
+	open     *record.Builder // nil before the first record
+	since    time.Time       // when the open batch got its first record
+	sequence int32           // of the open batch's first record
+	frames   []byte
+	batches  []Batch
+}
+
+// NewAccumulator returns an empty Accumulator. It calls closed whenever an open batch
+// closes, so that a sticky run can move on.
+func NewAccumulator(o Batching, closed func(partition int)) *Accumulator {
+	a := &Accumulator{o: o, closed: closed, parts: make([]partition, o.Partitions)}
+	for i := range a.parts {
+		a.parts[i].sequence = o.Identity.BaseSequence
+	}
+	return a
+}
+
+// Fits tells whether the open batch of a partition takes r; an empty one takes any. It
+// sets r.Offset to the place of r in the batch.
+func (a *Accumulator) Fits(partition int, r *record.Record) bool {
+	p := &a.parts[partition]
+	if p.empty() {
+		r.Offset = 0
+		return true
+	}
+	r.Offset = int64(p.open.Len())
+	return p.open.SizeWith(r) <= a.o.Size
+}
+
+// Append adds r to the open batch of a partition, closing that before if it does not
+// take r and afterwards if nothing more will fit. It copies r; at is when r came.
+func (a *Accumulator) Append(partition int, r *record.Record, at time.Time) error {
+	if !a.Fits(partition, r) {
+		if err := a.Close(partition); err != nil {
+			return err
+		}
+		r.Offset = 0
+	}
+	p := &a.parts[partition]
+	if p.empty() {
+		a.begin(p, at)
+	}
+	p.open.Append(r)
+	if p.open.Size() >= a.o.Size {
+		return a.Close(partition)
+	}
+	return nil
+}
+
+func (p *partition) empty() bool { return p.open == nil || p.open.Len() == 0 }
+
+// begin opens a batch.
+func (a *Accumulator) begin(p *partition, at time.Time) {
+	if p.open == nil {
+		p.open = record.NewBuilder()
+	}
+	m := record.NoProducer()
+	m.Format, m.Codec = a.o.Format, a.o.Codec
+	m.ProducerID, m.ProducerEpoch = a.o.Identity.ProducerID, a.o.Identity.Epoch
+	m.BaseSequence, m.Transactional = p.sequence, a.o.Identity.Transactional
+	p.open.Reset(m)
+	p.since = at
+}
+
+// Close closes the open batch of a partition, if it has a record.
+func (a *Accumulator) Close(partition int) error {
+	p := &a.parts[partition]
+	if p.empty() {
+		return nil
+	}
+	before, records := len(p.frames), p.open.Len()
+	frames, err := p.open.Build(p.frames)
+	if err != nil {
+		return err
+	}
+	if len(p.batches) == 0 {
+		a.order = append(a.order, partition)
+	}
+	p.frames = frames
+	p.batches = append(p.batches, Batch{Size: len(frames) - before, Records: records})
+	p.sequence = record.AddSequence(p.sequence, int32(records))
+	p.open.Reset(record.NoProducer())
+	a.ready += len(frames) - before
+	a.closed(partition)
+	return nil
+}
+
+// CloseAll closes every open batch, in the order of the partitions.
+func (a *Accumulator) CloseAll() error {
+	for i := range a.parts {
+		if err := a.Close(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CloseLingered closes the batches that are as old as the linger allows.
+func (a *Accumulator) CloseLingered(now time.Time) error {
+	if a.o.Linger < 0 {
+		return nil
+	}
+	for i := range a.parts {
+		if p := &a.parts[i]; p.empty() || now.Sub(p.since) < a.o.Linger {
+			continue
+		}
+		if err := a.Close(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Deadline is when the oldest open batch closes by its age; ok is false if none will.
+func (a *Accumulator) Deadline() (at time.Time, ok bool) {
+	if a.o.Linger < 0 {
+		return at, false
+	}
+	for i := range a.parts {
+		if p := &a.parts[i]; !p.empty() && (!ok || p.since.Before(at)) {
+			at, ok = p.since, true
+		}
+	}
+	return at.Add(a.o.Linger), ok
+}
+
+// OpenRecords counts the records in open batches: what a crash would lose.
+func (a *Accumulator) OpenRecords() int {
+	n := 0
+	for i := range a.parts {
+		if p := &a.parts[i]; !p.empty() {
+			n += p.open.Len()
+		}
+	}
+	return n
+}
+
+// ReadyBytes counts the bytes of closed batches that were not taken.
+func (a *Accumulator) ReadyBytes() int { return a.ready }
+
+// Take hands out everything that closed since the last Take, a request for each
+// partition, the one that closed first at the front. The requests and their bytes are
+// valid until the next Append, Close or Take.
+func (a *Accumulator) Take() []Request {
+	a.taken = a.taken[:0]
+	for _, i := range a.order {
+		p := &a.parts[i]
+		a.taken = append(a.taken, Request{Partition: i, Frames: p.frames, Batches: p.batches})
+		p.frames, p.batches = p.frames[:0], p.batches[:0]
+	}
+	a.order, a.ready = a.order[:0], 0
+	return a.taken
+}
