@@ -30,6 +30,7 @@ type command struct {
 // commands is the whole tree, one line per top-level command.
 func commands() []command {
 	return []command{
+		{groupHelp, newConfigCmd},
 		{groupHelp, newVersionCmd},
 	}
 }

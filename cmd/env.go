@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -147,15 +148,17 @@ type oneByte struct{ r io.Reader }
 
 func (o oneByte) Read(p []byte) (int, error) { return o.r.Read(p[:min(1, len(p))]) }
 
+// Armed tells whether --failpoint names this place.
+func (e *Env) Armed(name string) bool { return slices.Contains(e.Global.Failpoints, name) }
+
 // Failpoint ends the process at once with exit code 99 if --failpoint names this
-// place. Without Exit it returns the error that leads to the same code.
+// place. Without Exit it returns the error that leads to the same code. An Env is the
+// store.Failpoints of its commands.
 func (e *Env) Failpoint(name string) error {
-	for _, wanted := range e.Global.Failpoints {
-		if wanted == name {
-			return e.Crash("failpoint %s", name)
-		}
+	if !e.Armed(name) {
+		return nil
 	}
-	return nil
+	return e.Crash("failpoint %s", name)
 }
 
 // Crash ends the process as a power cut would, with exit code 99 and nothing cleaned

@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,10 +77,24 @@ func (e *Env) prepare(cmd *cobra.Command, _ []string) error {
 	if e.Global.json {
 		e.Global.Output = render.JSON
 	}
+	if err := checkFailpoints(e.Global.Failpoints); err != nil {
+		return err
+	}
 	if err := e.setClock(); err != nil {
 		return err
 	}
 	e.openLog()
+	return nil
+}
+
+// checkFailpoints refuses a name that would never fire.
+func checkFailpoints(names []string) error {
+	for _, name := range names {
+		if !slices.Contains(store.FailpointNames, name) {
+			return usagef("no failpoint %q%s", name, didYouMean(name, store.FailpointNames)).
+				WithHint("one of %s", strings.Join(store.FailpointNames, " "))
+		}
+	}
 	return nil
 }
 

@@ -93,12 +93,12 @@ func commandList(cmds []*cobra.Command) string {
 // root, since they are the same everywhere.
 func writeFlagGroups(b *strings.Builder, c *cobra.Command) {
 	if !c.HasParent() {
-		writeSection(b, "global flags", c.PersistentFlags().FlagUsages())
+		writeSection(b, "global flags", flagTable(c.PersistentFlags()))
 		return
 	}
 	order, byGroup := groupFlags(c.LocalNonPersistentFlags())
 	for _, title := range order {
-		writeSection(b, title, byGroup[title].FlagUsages())
+		writeSection(b, title, flagTable(byGroup[title]))
 	}
 	b.WriteString("\nglobal flags: logdir -h\n")
 }

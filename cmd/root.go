@@ -39,6 +39,7 @@ thing and closes them. A broker's log.dirs folder is a data directory like any o
 		sub.GroupID = c.group
 		root.AddCommand(sub)
 	}
+	root.PersistentFlags().SortFlags = false
 	adopt(env, root)
 	return root
 }

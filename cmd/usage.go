@@ -33,9 +33,9 @@ func (e *Env) printUsage(u *usageError, cmd *cobra.Command) {
 	for _, example := range firstLines(cmd.Example, 2) {
 		fmt.Fprintln(e.Err, example)
 	}
-	if cmd.HasSubCommands() {
-		fmt.Fprintf(e.Err, "%s: %s\n", "commands", strings.Join(subcommandNames(cmd), " "))
-	}
+	var commands strings.Builder
+	writeCommands(&commands, cmd)
+	fmt.Fprint(e.Err, commands.String())
 	if cmd.HasParent() {
 		e.Hint("%s -h", cmd.CommandPath())
 	} else {

@@ -1,0 +1,63 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// flagTable lists flags with their values, meaning and default, in aligned columns.
+func flagTable(flags *pflag.FlagSet) string {
+	var heads, texts []string
+	widest := 0
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" {
+			return
+		}
+		value, usage := flagValueName(f)
+		heads = append(heads, flagHead(f, value))
+		texts = append(texts, usage+flagDefault(f))
+		widest = max(widest, len(heads[len(heads)-1]))
+	})
+	var b strings.Builder
+	for i := range heads {
+		fmt.Fprintf(&b, "  %-*s  %s\n", widest, heads[i], texts[i])
+	}
+	return b.String()
+}
+
+// flagHead is "-d, --data-dir DIRECTORY".
+func flagHead(f *pflag.Flag, value string) string {
+	head := "    --" + f.Name
+	if f.Shorthand != "" {
+		head = "-" + f.Shorthand + ", --" + f.Name
+	}
+	if value != "" {
+		head += " " + value
+	}
+	return head
+}
+
+// flagValueName is what stands for the flag's value: the word in backquotes in its
+// usage, in capitals, else its type. A switch has none.
+func flagValueName(f *pflag.Flag) (name, usage string) {
+	if f.NoOptDefVal != "" {
+		return "", f.Usage
+	}
+	name, usage = pflag.UnquoteUsage(f)
+	return strings.ToUpper(name), usage
+}
+
+// flagDefault is " (default X)", or nothing where the default is empty or a zero that
+// means "off".
+func flagDefault(f *pflag.Flag) string {
+	switch f.DefValue {
+	case "", "false", "0", "[]", "-1":
+		return ""
+	}
+	if strings.Contains(f.Usage, "(default") {
+		return ""
+	}
+	return " (default " + f.DefValue + ")"
+}
