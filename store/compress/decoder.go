@@ -10,10 +10,9 @@ import (
 // Decoder unpacks. It builds what a codec needs when the codec is first seen and
 // keeps it, so that nothing is allocated later. Not safe for concurrent use.
 type Decoder struct {
-	in        bytes.Reader
-	gzip      gzip.Reader
-	zstd      *zstd.Decoder
-	zstdLimit int
+	in   bytes.Reader
+	gzip gzip.Reader
+	zstd *zstd.Decoder
 }
 
 // NewDecoder returns a Decoder for every codec.

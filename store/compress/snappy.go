@@ -79,7 +79,7 @@ func appendSnappyBlock(dst, src []byte, from, to, end int) ([]byte, error) {
 	dst = slices.Grow(dst, size)
 	out, err := snappy.DecodeStrict(dst[len(dst):cap(dst)], block)
 	if err != nil {
-		return dst, damaged(src, from, "%v", err)
+		return dst, damaged(src, from, "snappy: block does not unpack")
 	}
 	return dst[:len(dst)+len(out)], nil
 }

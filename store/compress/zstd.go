@@ -2,6 +2,7 @@ package compress
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -11,47 +12,78 @@ const (
 	zstdMaxWindow = 128 << 20
 	// zstdWindow is the window we write: Kafka's default level 3 has the same.
 	zstdWindow = 2 << 20
+	// zstdMaxRatio bounds what a stream can unpack to: a block of 128 KiB takes at
+	// least four bytes.
+	zstdMaxRatio = 32 << 10
+	// zstdMinRoom is the least room that is tried where the frame does not tell its size.
+	zstdMinRoom = 64 << 10
 )
 
-// decodeZstd unpacks every frame of src.
+// decodeZstd unpacks every frame of src. The library is told to fill the room that it
+// is given and no more; where the stream does not tell how much it needs, the room
+// grows from a guess.
 func (d *Decoder) decodeZstd(dst, src []byte, limit int) ([]byte, error) {
 	if len(src) == 0 {
 		return dst, damaged(src, 0, "zstd: no frame")
 	}
-	if err := d.prepareZstd(limit); err != nil {
+	if err := d.prepareZstd(); err != nil {
 		return dst, err
 	}
-	start := len(dst)
-	out, err := d.zstd.DecodeAll(src, dst)
-	if out == nil {
-		out = dst
+	most := int(min(int64(limit), zstdMaxRatio*int64(len(src))))
+	room, ok := zstdRoom(src, most)
+	if !ok {
+		return dst, zstdError(src, zstd.ErrDecoderSizeExceeded, most == limit)
 	}
-	if len(out)-start > limit || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-		return out[:min(len(out), start+limit)], ErrTooLarge
+	for {
+		dst = slices.Grow(dst, room)
+		room = min(cap(dst)-len(dst), most)
+		out, err := d.zstd.DecodeAll(src, dst[:len(dst):len(dst)+room])
+		if err == nil {
+			return out, nil
+		}
+		if room == most || !errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+			return zstdPartial(dst, out, most), zstdError(src, err, most == limit)
+		}
+		room = min(4*room, most)
 	}
-	if err != nil {
-		return out, damaged(src, 0, "zstd: %v", err)
-	}
-	return out, nil
 }
 
-// prepareZstd builds the decoder, again where the limit changes, which is rare.
-func (d *Decoder) prepareZstd(limit int) error {
-	if d.zstd != nil && d.zstdLimit == limit {
-		return nil
+// zstdRoom says how much room to begin with: what the first frame claims, or a guess.
+// It is false if the claim is more than can be.
+func zstdRoom(src []byte, most int) (int, bool) {
+	var h zstd.Header
+	if h.Decode(src) == nil && h.HasFCS {
+		return int(min(h.FrameContentSize, uint64(most))), h.FrameContentSize <= uint64(most)
 	}
+	return min(max(zstdMinRoom, 4*len(src)), most), true
+}
+
+// zstdPartial is dst with what the library had appended when it gave up; it may have
+// dropped dst altogether, or gone beyond its room by a block.
+func zstdPartial(dst, out []byte, most int) []byte {
+	if len(out) < len(dst) {
+		return dst
+	}
+	return out[:min(len(out), len(dst)+most)]
+}
+
+func zstdError(src []byte, err error, limited bool) error {
+	if limited && errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+		return ErrTooLarge
+	}
+	return damaged(src, 0, "zstd: %v", err)
+}
+
+func (d *Decoder) prepareZstd() error {
 	if d.zstd != nil {
-		d.zstd.Close()
+		return nil
 	}
 	z, err := zstd.NewReader(nil,
 		zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderMaxWindow(zstdMaxWindow),
-		zstd.WithDecoderMaxMemory(uint64(limit)))
-	if err != nil {
-		return err
-	}
-	d.zstd, d.zstdLimit = z, limit
-	return nil
+		zstd.WithDecodeAllCapLimit(true))
+	d.zstd = z
+	return err
 }
 
 // encodeZstd appends one frame. Like Kafka's it has no checksum: the batch has one.
