@@ -76,6 +76,16 @@ func InternalTopic(name string) bool {
 	return false
 }
 
+// UnknownTopic is the error for a topic that is not there, with the nearest of those
+// that are.
+func UnknownTopic(topic string, have []string) *Error {
+	e := Errorf(NotFound, "UNKNOWN_TOPIC_OR_PARTITION", "topic %s is not there", topic)
+	if near := Nearest(topic, have); near != "" {
+		return e.WithHint("did you mean %s?", near)
+	}
+	return e.WithHint("logdir topic list")
+}
+
 // Nearest returns the candidate that a person who typed name most likely meant, or "".
 func Nearest(name string, candidates []string) string {
 	best, limit := "", max(1, len(name)/3)
