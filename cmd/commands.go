@@ -1,6 +1,11 @@
 package cmd
 
-import "github.com/spf13/cobra"
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 // The groups of the command list, in the order of the help text.
 const (
@@ -21,16 +26,34 @@ var groups = []string{
 	groupRepair, groupLive, groupUpkeep, groupLoad, groupHelp,
 }
 
-// command is one line of the table of commands.
+// command is one line of the table of commands. The name stands here so that only the
+// command that is asked for need be built.
 type command struct {
 	group string
+	name  string // the name, then aliases, separated by blanks
 	build func(*Env) *cobra.Command
 }
 
-// commands is the whole tree, one line per top-level command.
+// commands is the whole tree, one line per top-level command, in the order of the help
+// text.
 func commands() []command {
 	return []command{
-		{groupHelp, newConfigCmd},
-		{groupHelp, newVersionCmd},
+		{groupHelp, "config", newConfigCmd},
+		{groupHelp, "version", newVersionCmd},
 	}
+}
+
+// commandsFor is the one command that word names. It is all of them for a word that
+// names none, when somebody looks for a command, and for config, which shows all.
+func commandsFor(word string) []command {
+	all := commands()
+	if word == "" || word == "config" {
+		return all
+	}
+	for i, c := range all {
+		if slices.Contains(strings.Fields(c.name), word) {
+			return all[i : i+1]
+		}
+	}
+	return all
 }

@@ -46,7 +46,7 @@ type origin struct{ kind, name string }
 // environment or the file.
 func (e *Env) loadSettings(cmd *cobra.Command) error {
 	e.settings.env, e.settings.applied = e.logdirVariables(), map[*pflag.Flag]bool{}
-	if err := e.readConfigFile(cmd.Root()); err != nil {
+	if err := e.readConfigFile(); err != nil {
 		return err
 	}
 	var errs []error
@@ -133,7 +133,7 @@ func (e *Env) logdirVariables() map[string]string {
 }
 
 // readConfigFile reads the settings file. Only one that was asked for must be there.
-func (e *Env) readConfigFile(root *cobra.Command) error {
+func (e *Env) readConfigFile() error {
 	path, wanted := e.configPath()
 	if path == "" {
 		return nil
@@ -154,7 +154,7 @@ func (e *Env) readConfigFile(root *cobra.Command) error {
 		return store.Errorf(store.Usage, "INVALID_CONFIG", "%s: %s", path, oneLine(err.Error()))
 	}
 	e.settings.file, e.settings.path = v, path
-	e.warnOfKeys(root)
+	e.warnOfKeys()
 	return nil
 }
 
@@ -179,8 +179,8 @@ func (e *Env) configPath() (path string, wanted bool) {
 
 // warnOfKeys names the keys of the file that no flag has, and those that do not belong
 // into a file.
-func (e *Env) warnOfKeys(root *cobra.Command) {
-	known := settingKeys(root)
+func (e *Env) warnOfKeys() {
+	known := settingKeys()
 	keys := e.settings.file.AllKeys()
 	slices.Sort(keys)
 	for _, key := range keys {
@@ -202,10 +202,10 @@ func didYouMean(word string, candidates []string) string {
 	return ""
 }
 
-// settingKeys lists every setting of the command tree.
-func settingKeys(root *cobra.Command) []string {
+// settingKeys lists every setting of the whole command tree.
+func settingKeys() []string {
 	var keys []string
-	visitSettings(root, func(c *cobra.Command, f *pflag.Flag) { keys = append(keys, settingKey(c, f)) })
+	visitSettings(NewRoot(&Env{}), func(c *cobra.Command, f *pflag.Flag) { keys = append(keys, settingKey(c, f)) })
 	return keys
 }
 

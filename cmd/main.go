@@ -27,7 +27,7 @@ func Main(args []string, env *Env) int {
 	return conclude(ctx, env, cmd, err)
 }
 
-// execute builds the tree and runs one command of it. A panic of ours becomes an
+// execute builds what the command line needs of the tree and runs it. A panic of ours becomes an
 // error: Go's own exit code for it would read as "usage".
 func execute(ctx context.Context, args []string, env *Env) (cmd *cobra.Command, err error) {
 	defer func() {
@@ -35,7 +35,9 @@ func execute(ctx context.Context, args []string, env *Env) (cmd *cobra.Command, 
 			err = &panicError{value: p, stack: debug.Stack()}
 		}
 	}()
-	root := NewRoot(env)
+	root := bareRoot(env)
+	word, _ := firstWord(root, args)
+	plant(env, root, commandsFor(word))
 	if err := checkWords(root, args); err != nil {
 		return err.cmd, err
 	}

@@ -6,8 +6,25 @@ import (
 	"logdir/store"
 )
 
-// NewRoot builds the command tree for one run.
+// NewRoot builds the whole command tree.
 func NewRoot(env *Env) *cobra.Command {
+	root := bareRoot(env)
+	plant(env, root, commands())
+	return root
+}
+
+// plant puts commands below the root and gives all of them the manners of the house.
+func plant(env *Env, root *cobra.Command, chosen []command) {
+	for _, c := range chosen {
+		sub := c.build(env)
+		sub.GroupID = c.group
+		root.AddCommand(sub)
+	}
+	adopt(env, root)
+}
+
+// bareRoot is the root with its global flags and nothing below but help.
+func bareRoot(env *Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "logdir",
 		Short: "read, check, damage and repair Kafka log directories, straight on the files",
@@ -34,13 +51,7 @@ thing and closes them. A broker's log.dirs folder is a data directory like any o
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g, Title: g + ":"})
 	}
-	for _, c := range commands() {
-		sub := c.build(env)
-		sub.GroupID = c.group
-		root.AddCommand(sub)
-	}
 	root.PersistentFlags().SortFlags = false
-	adopt(env, root)
 	return root
 }
 
