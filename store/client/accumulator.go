@@ -37,22 +37,6 @@ type Batching struct {
 	Identity Identity
 }
 
-// Batch is one closed batch of a Request.
-type Batch struct {
-	Size    int // bytes of its frame
-	Records int
-}
-
-// Request is everything that closed for one partition, in order. It is appended under
-// one lock with one write.
-type Request struct {
-	Partition int
-	// Frames are the batches one behind the other, each at base offset 0 and without a
-	// leader epoch: the leader assigns both.
-	Frames  []byte
-	Batches []Batch
-}
-
 // Accumulator gathers records in one open batch per partition and keeps what closed
 // until it is taken. Nothing is allocated per record; the memory of taken requests is
 // used again.

@@ -31,3 +31,14 @@ func Seal(raw []byte) {
 	crc := Checksum(0, f, raw[f.ChecksumStart():])
 	binary.BigEndian.PutUint32(raw[f.crcPos():], crc)
 }
+
+// SetBaseSequence sets the sequence of a v2 or MKB1 frame's first record. The checksum
+// covers it and is stored anew.
+func SetBaseSequence(raw []byte, sequence int32) {
+	pos := posBaseSequence
+	if _, f := claim(raw); f == MKB1 {
+		pos = mkb1PosBaseSequence
+	}
+	binary.BigEndian.PutUint32(raw[pos:], uint32(sequence))
+	Seal(raw)
+}
