@@ -1,0 +1,271 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"logdir/store"
+	"logdir/store/cluster"
+)
+
+// AnyEpoch is the leader epoch of a producer that believes in none.
+const AnyEpoch int32 = -1
+
+// Followers move when they are told to.
+type Followers interface {
+	// Round lets every live follower of a partition fetch once.
+	Round(ctx context.Context, tp store.TopicPartition) error
+}
+
+// TopicOptions say how a Topic is appended to.
+type TopicOptions struct {
+	// LeaderEpoch is the epoch the producer believes in, or AnyEpoch.
+	LeaderEpoch int32
+	// Sync forces what was appended to the disk at Close.
+	Sync bool
+	// Followers are driven while acks=all waits; nil: others drive them.
+	Followers Followers
+}
+
+// Topic appends to the leaders of one topic's partitions. Logs stay open between
+// appends; what other processes write meanwhile is seen under the partition's lock.
+type Topic struct {
+	cluster *cluster.Cluster
+	name    string
+	o       TopicOptions
+	logs    []openLog
+	synced  map[int32]map[store.TopicPartition]int64 // recovery points, by broker
+}
+
+// openLog is a leader's log that is held open.
+type openLog struct {
+	tp     store.TopicPartition
+	broker int32
+	log    *store.Log
+}
+
+// maxOpenLogs bounds the logs, and with them the files, that a Topic holds open.
+const maxOpenLogs = 64
+
+// OpenTopic finds a topic of the cluster. It opens no log.
+func OpenTopic(c *cluster.Cluster, name string, o TopicOptions) (*Topic, error) {
+	if _, err := c.Meta().Topic(name); err != nil {
+		return nil, err
+	}
+	return &Topic{cluster: c, name: name, o: o, synced: map[int32]map[store.TopicPartition]int64{}}, nil
+}
+
+func (t *Topic) partition(n int) store.TopicPartition {
+	return store.TopicPartition{Topic: t.name, Partition: int32(n)}
+}
+
+// LogEnds gives the log end of every partition's leader, Unavailable where there is none.
+func (t *Topic) LogEnds() ([]int64, error) {
+	topic, err := t.cluster.Meta().Topic(t.name)
+	if err != nil {
+		return nil, err
+	}
+	ends := make([]int64, len(topic.Partitions))
+	for n := range ends {
+		if ends[n], err = t.logEnd(t.partition(n)); err != nil {
+			return nil, err
+		}
+	}
+	return ends, nil
+}
+
+func (t *Topic) logEnd(tp store.TopicPartition) (int64, error) {
+	leader, _, err := t.cluster.Meta().LeaderOf(tp)
+	if err != nil {
+		return Unavailable, nil
+	}
+	return t.replicaEnd(tp, leader)
+}
+
+func (t *Topic) replicaEnd(tp store.TopicPartition, broker int32) (int64, error) {
+	r, err := t.cluster.Reader(tp, broker)
+	if err != nil {
+		return 0, err
+	}
+	end, _, err := r.End()
+	return end, err
+}
+
+// Append implements Leader.
+func (t *Topic) Append(ctx context.Context, q Request, acks Acks) (reply Reply, err error) {
+	tp := t.partition(q.Partition)
+	if err := t.makeRoom(ctx, tp); err != nil {
+		return reply, err
+	}
+	lock, err := t.cluster.Locks().Partition(ctx, tp)
+	if err != nil {
+		return reply, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := t.cluster.Reload(); err != nil {
+		return reply, err
+	}
+	leader, epoch, err := t.admit(tp, acks)
+	if err != nil {
+		return reply, err
+	}
+	log, err := t.log(ctx, tp, leader)
+	if err != nil {
+		return reply, err
+	}
+	fit, full := t.room(log, q)
+	if fit > 0 {
+		if reply.Answers, err = log.Append(q.first(fit).Frames, epoch); err != nil {
+			full = err
+		}
+	}
+	if acks == AcksAll && len(reply.Answers) > 0 {
+		reply.Committed = t.committed(tp, leader, reply.Answers)
+	}
+	return reply, full
+}
+
+// admit holds the metadata of a partition against what the producer asks for.
+func (t *Topic) admit(tp store.TopicPartition, acks Acks) (leader, epoch int32, err error) {
+	meta := t.cluster.Meta()
+	if leader, epoch, err = meta.LeaderOf(tp); err != nil {
+		return leader, epoch, err
+	}
+	if err := t.fence(tp, epoch); err != nil || acks != AcksAll {
+		return leader, epoch, err
+	}
+	topic, p, err := meta.Partition(tp)
+	if err != nil {
+		return leader, epoch, err
+	}
+	if need := minInSync(meta, topic, p); len(p.ISR) < need {
+		return leader, epoch, store.Errorf(store.Refused, "NOT_ENOUGH_REPLICAS",
+			"%s has %d in-sync replica(s), needs %d", tp, len(p.ISR), need).
+			WithHint("start a broker, or use --acks 1")
+	}
+	return leader, epoch, nil
+}
+
+// minInSync is the effective min.insync.replicas: never more than there are replicas.
+func minInSync(meta *cluster.Meta, topic *cluster.Topic, p *cluster.Partition) int {
+	return min(int(meta.Settings(topic).Int(cluster.MinInSync)), len(p.Replicas))
+}
+
+// fence compares the producer's leader epoch with that of the partition.
+func (t *Topic) fence(tp store.TopicPartition, epoch int32) error {
+	switch believed := t.o.LeaderEpoch; {
+	case believed == AnyEpoch || believed == epoch:
+		return nil
+	case believed < epoch:
+		return store.Errorf(store.Fenced, "FENCED_LEADER_EPOCH",
+			"%s: leader epoch %d is over, the leader is at %d", tp, believed, epoch)
+	default:
+		return store.Errorf(store.Refused, "UNKNOWN_LEADER_EPOCH",
+			"%s: there is no leader epoch %d yet, the leader is at %d", tp, believed, epoch)
+	}
+}
+
+// room is how many batches of q fit under the limits of the topic; the error, if not
+// all do, is about the first that does not.
+func (t *Topic) room(log *store.Log, q Request) (int, error) {
+	meta := t.cluster.Meta()
+	topic, err := meta.Topic(t.name)
+	if err != nil {
+		return 0, err
+	}
+	settings := meta.Settings(topic)
+	maxRecords, maxBytes := settings.Int(cluster.MaxRecords), settings.Int(cluster.MaxBytes)
+	records, size := log.End()-log.Start(), log.Size()
+	for i, b := range q.Batches {
+		records, size = records+int64(b.Records), size+int64(b.Size)
+		if maxRecords > 0 && records > maxRecords || maxBytes > 0 && size > maxBytes {
+			return i, t.full(q.Partition, b)
+		}
+	}
+	return len(q.Batches), nil
+}
+
+func (t *Topic) full(partition int, b Batch) error {
+	return store.Errorf(store.Refused, "POLICY_VIOLATION", "%s: %w: no room for %d record(s)",
+		t.partition(partition), ErrFull, b.Records).
+		WithHint("raise %s or %s with logdir topic alter %s -c", cluster.MaxRecords, cluster.MaxBytes, t.name)
+}
+
+// log is the leader's log, opened or brought up to date. The caller holds the lock.
+func (t *Topic) log(ctx context.Context, tp store.TopicPartition, leader int32) (*store.Log, error) {
+	if at := t.find(tp); at >= 0 {
+		o := t.logs[at]
+		t.logs = slices.Delete(t.logs, at, at+1)
+		if o.broker == leader {
+			t.logs = append(t.logs, o) // the last used stands last
+			return o.log, o.log.Refresh()
+		}
+		if err := t.settle(o); err != nil {
+			return nil, err
+		}
+	}
+	log, err := t.cluster.OpenReplica(ctx, tp, leader)
+	if err != nil {
+		return nil, err
+	}
+	t.logs = append(t.logs, openLog{tp, leader, log})
+	return log, nil
+}
+
+func (t *Topic) find(tp store.TopicPartition) int {
+	return slices.IndexFunc(t.logs, func(o openLog) bool { return o.tp == tp })
+}
+
+// makeRoom closes the log that was not used for longest, if another one must be opened.
+// It comes before the lock of that other one: no lock is held while waiting for a second.
+func (t *Topic) makeRoom(ctx context.Context, tp store.TopicPartition) error {
+	if len(t.logs) < maxOpenLogs || t.find(tp) >= 0 {
+		return nil
+	}
+	oldest := t.logs[0]
+	t.logs = slices.Delete(t.logs, 0, 1)
+	return t.release(ctx, oldest)
+}
+
+// Close syncs what was appended, notes how far that goes in the brokers' checkpoints,
+// and closes the logs.
+func (t *Topic) Close(ctx context.Context) error {
+	var errs []error
+	for _, o := range t.logs {
+		errs = append(errs, t.release(ctx, o))
+	}
+	t.logs = nil
+	for broker, points := range t.synced {
+		errs = append(errs, t.cluster.SetRecoveryPoints(ctx, broker, points))
+	}
+	clear(t.synced)
+	return errors.Join(errs...)
+}
+
+// release settles a log under its partition's lock.
+func (t *Topic) release(ctx context.Context, o openLog) error {
+	lock, err := t.cluster.Locks().Partition(ctx, o.tp)
+	if err != nil {
+		return errors.Join(err, o.log.Close())
+	}
+	return errors.Join(t.settle(o), lock.Close())
+}
+
+// settle syncs a log, notes its recovery point, and closes it.
+func (t *Topic) settle(o openLog) (err error) {
+	defer func() { err = errors.Join(err, o.log.Close()) }()
+	if !t.o.Sync {
+		return nil
+	}
+	point, err := o.log.Flush()
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.tp, err)
+	}
+	if t.synced[o.broker] == nil {
+		t.synced[o.broker] = map[store.TopicPartition]int64{}
+	}
+	t.synced[o.broker][o.tp] = point
+	return nil
+}
