@@ -40,11 +40,15 @@ var controlLabels = map[record.ControlType]string{
 }
 
 func appendControlType(dst []byte, t record.ControlType) []byte {
-	name := t.String()
-	if t < record.Abort || t > record.KRaftVoters {
-		name = "UNKNOWN"
-	}
-	dst = append(append(dst, " controlType: "...), name...)
+	dst = append(append(dst, " controlType: "...), controlName(t)...)
 	dst = strconv.AppendInt(append(dst, '('), int64(t), 10)
 	return append(dst, ')')
+}
+
+// controlName is Kafka's name of a control type, UNKNOWN for those it does not know.
+func controlName(t record.ControlType) string {
+	if t < record.Abort || t > record.KRaftVoters {
+		return "UNKNOWN"
+	}
+	return t.String()
 }

@@ -14,8 +14,9 @@ type DumpText struct {
 	Records, PrintData bool
 	// SkipMetadata leaves only keys and payloads in record lines.
 	SkipMetadata bool
-	// NewDecoder makes the decoder of keys and payloads; nil shows them as text.
-	NewDecoder func() inspect.Decoder
+	// NewDecoder makes the decoder of a file's keys and payloads. Without it, or if it
+	// returns nil, they are shown as text.
+	NewDecoder func(*inspect.DumpFile) inspect.Decoder
 
 	decoder inspect.Decoder
 	offset  counter // of the record line
@@ -24,11 +25,7 @@ type DumpText struct {
 
 // Fork returns a printer of the same form for another goroutine.
 func (t *DumpText) Fork() inspect.Printer {
-	f := &DumpText{Records: t.Records, PrintData: t.PrintData, SkipMetadata: t.SkipMetadata, NewDecoder: t.NewDecoder}
-	if f.NewDecoder != nil {
-		f.decoder = f.NewDecoder()
-	}
-	return f
+	return &DumpText{Records: t.Records, PrintData: t.PrintData, SkipMetadata: t.SkipMetadata, NewDecoder: t.NewDecoder}
 }
 
 // File prints the line that begins each file, and what its name tells.
@@ -133,8 +130,8 @@ func (t *DumpText) Record(dst []byte, b *inspect.Frame, r *record.Record) []byte
 	}
 	switch {
 	case b.IsControl():
-	case t.decoder != nil:
-		dst = t.appendDecoded(dst, prefix, r)
+	case t.NewDecoder != nil:
+		dst = t.appendDecoded(dst, prefix, b, r)
 	case t.PrintData:
 		dst = appendData(dst, prefix, r)
 	}
@@ -194,7 +191,13 @@ func appendData(dst []byte, prefix string, r *record.Record) []byte {
 	return dst
 }
 
-func (t *DumpText) appendDecoded(dst []byte, prefix string, r *record.Record) []byte {
+func (t *DumpText) appendDecoded(dst []byte, prefix string, b *inspect.Frame, r *record.Record) []byte {
+	if t.decoder == nil {
+		t.decoder = t.NewDecoder(b.File)
+	}
+	if t.decoder == nil {
+		return appendData(dst, prefix, r)
+	}
 	key, payload := t.decoder.Text(r)
 	if key != nil {
 		dst = append(append(append(dst, prefix...), "key: "...), key...)
