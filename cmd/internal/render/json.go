@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"unicode/utf8"
+	"strings"
 )
 
 // appendObject writes one JSON object on one line. The keys are column names.
@@ -90,36 +90,15 @@ func appendList[T any](dst []byte, list []T, one func([]byte, T) []byte) []byte 
 	return append(dst, ']')
 }
 
-const hexDigits = "0123456789abcdef"
-
 // AppendJSONString writes s as a JSON string. Bytes that are not UTF-8 become U+FFFD;
-// keys and values of records, which must not be mangled, take base64 before that.
+// keys and values of records, which must not be mangled, go through AppendJSONMember.
 func AppendJSONString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c >= ' ' && c != '"' && c != '\\' {
-				i++
-				continue
-			}
-			dst = appendEscape(append(dst, s[start:i]...), c)
-			i++
-			start = i
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 {
-			dst = append(append(dst, s[start:i]...), "\ufffd"...)
-			start = i + 1
-		}
-		i += size
-	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
+	return AppendJSONBytes(dst, []byte(strings.ToValidUTF8(s, replacement)))
 }
 
+const hexDigits = "0123456789abcdef"
+
+// appendEscape writes a byte that JSON does not take as it is.
 func appendEscape(dst []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':
