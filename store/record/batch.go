@@ -17,6 +17,7 @@ import (
 // wrapper's own offset, which is that of its last message, and its Count is unknown.
 type Batch struct {
 	raw    []byte
+	size   int // of the whole frame; more than len(raw) if only its header is at hand
 	format Format
 }
 
@@ -48,8 +49,16 @@ func View(raw []byte) (Batch, *corrupt.Error) {
 		err.Field = "batchLength"
 		return Batch{}, err
 	}
-	return Batch{raw: raw, format: format}, nil
+	return Batch{raw, len(raw), format}, nil
 }
+
+// Assume views a frame of size bytes as one of format f, whatever its bytes say. head is
+// the whole frame or the beginning of it, at least the smallest frame of the format: then
+// the fields of the header can be asked, but not the checksum nor the records. See Whole.
+func Assume(head []byte, size int64, f Format) Batch { return Batch{head, int(size), f} }
+
+// Whole says whether all bytes of the frame are at hand.
+func (b *Batch) Whole() bool { return len(b.raw) == b.size }
 
 // Check judges the header fields under the checksum: with a checksum that is right, a
 // refusal means that the frame was written wrong. The kind is bad-records.
@@ -84,11 +93,11 @@ func badField(field string, size int64, format string, args ...any) *corrupt.Err
 	return err
 }
 
-// Raw is the frame's bytes, nil for the zero Batch.
+// Raw is the frame's bytes, or those of them that are at hand; nil for the zero Batch.
 func (b *Batch) Raw() []byte { return b.raw }
 
 // Size is the bytes of the whole frame.
-func (b *Batch) Size() int { return len(b.raw) }
+func (b *Batch) Size() int { return b.size }
 
 // Format tells the frame's format.
 func (b *Batch) Format() Format { return b.format }

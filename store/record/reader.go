@@ -49,10 +49,12 @@ func NewReader() *Reader { return &Reader{decoder: compress.NewDecoder()} }
 func (r *Reader) Reset(b *Batch) {
 	r.batch, r.err, r.data, r.pos, r.origin, r.left, r.last = *b, nil, nil, 0, 0, 0, -1
 	r.rec = Record{TimestampType: b.TimestampType(), Headers: r.headers[:0]}
-	switch b.format {
-	case V2:
+	switch {
+	case !b.Whole():
+		r.fail(0, b.size, "have %d of %d bytes", len(b.raw), b.size)
+	case b.format == V2:
 		r.resetV2()
-	case MKB1:
+	case b.format == MKB1:
 		r.resetMKB1()
 	default:
 		r.resetLegacy()
