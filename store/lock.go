@@ -36,7 +36,15 @@ func NewLocks(fs vfs.FS, dir string, timeout time.Duration) *Locks {
 
 // Partition locks all replicas of one partition for the length of one append.
 func (l *Locks) Partition(ctx context.Context, tp TopicPartition) (io.Closer, error) {
-	return l.take(ctx, "partition."+tp.Dir(), tp.String())
+	return l.take(ctx, PartitionLockName(tp), tp.String())
+}
+
+// PartitionLockName is the file that locks a partition: a reader asks whether it is held.
+func PartitionLockName(tp TopicPartition) string { return "partition." + tp.Dir() }
+
+// PartitionHeld tells whether somebody else holds the partition's lock just now.
+func (l *Locks) PartitionHeld(tp TopicPartition) (bool, error) {
+	return l.fs.Locked(filepath.Join(l.dir, PartitionLockName(tp)))
 }
 
 // DLQ locks the dead letter queue of one partition.

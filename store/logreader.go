@@ -1,8 +1,13 @@
 package store
 
 import (
+	"errors"
+	"math"
+	"slices"
+
 	"logdir/store/corrupt"
 	"logdir/store/record"
+	"logdir/store/segment"
 	"logdir/store/vfs"
 )
 
@@ -20,67 +25,255 @@ type ReaderOptions struct {
 // LogReader is one replica of a partition, open for reading. It takes no lock, writes
 // nothing, and sees the segments that stood there when it was opened.
 type LogReader struct {
-	fs  vfs.ReadFS
-	dir string
-	o   ReaderOptions
+	fs    vfs.ReadFS
+	dir   string
+	o     ReaderOptions
+	bases []int64 // of the segments, ascending
 }
 
 // OpenReader lists the segments of the partition directory dir. It opens no file.
 func OpenReader(fs vfs.ReadFS, dir string, o ReaderOptions) (*LogReader, error) {
-	return &LogReader{fs: fs, dir: dir, o: o}, errNotYet
+	list, err := segment.List(fs, dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &LogReader{fs: fs, dir: dir, o: o}
+	for _, s := range list.Segments {
+		r.bases = append(r.bases, s.Base)
+	}
+	return r, nil
 }
 
-// Start is the log start offset: the first that may be read.
-func (r *LogReader) Start() int64 { return 0 }
+// Dir is the partition directory.
+func (r *LogReader) Dir() string { return r.dir }
+
+// Segments lists the base offsets of the segments.
+func (r *LogReader) Segments() []int64 { return r.bases }
+
+// Start is the log start offset: the first that may be read. It is what the checkpoint
+// says, but never below the first segment.
+func (r *LogReader) Start() int64 {
+	if len(r.bases) == 0 {
+		return r.o.LogStart
+	}
+	return max(r.o.LogStart, r.bases[0])
+}
 
 // End finds the log end offset, from the last index entry on. Damage at the tail is not
 // an error: it comes back as a value, and the offset is the end of what is good.
 func (r *LogReader) End() (offset int64, damage *corrupt.Error, err error) {
-	return 0, nil, errNotYet
+	if len(r.bases) == 0 {
+		return r.o.LogStart, nil, nil
+	}
+	c := r.cursor(len(r.bases) - 1)
+	defer func() { err = errors.Join(err, c.Close()) }()
+	c.toLastEntry = true
+	offset = r.bases[len(r.bases)-1]
+	for c.Next() {
+		if d := c.Damage(); d != nil {
+			return offset, d, nil
+		}
+		offset = c.Batch().NextOffset()
+	}
+	return offset, nil, c.Err()
 }
 
 // From returns a cursor that stands before the batch holding offset, or the first batch
 // behind it. Nothing is read before the first Next.
-func (r *LogReader) From(offset int64) *Cursor { return &Cursor{r: r} }
+func (r *LogReader) From(offset int64) *Cursor {
+	at, found := slices.BinarySearch(r.bases, offset)
+	if !found {
+		at = max(at-1, 0)
+	}
+	c := r.cursor(at)
+	c.from = offset
+	return c
+}
 
-// OffsetForTime finds the first record with a timestamp of at least ts (ms). ok is
-// false if there is none.
-func (r *LogReader) OffsetForTime(ts int64) (offset, timestamp int64, ok bool, err error) {
-	return 0, 0, false, errNotYet
+func (r *LogReader) cursor(at int) *Cursor {
+	return &Cursor{r: r, next: at, end: corrupt.Unknown}
+}
+
+// limit is the first offset that does not belong in segment number at.
+func (r *LogReader) limit(at int) int64 {
+	if at+1 < len(r.bases) {
+		return r.bases[at+1]
+	}
+	return math.MaxInt64
 }
 
 // Cursor walks the batches of a log across its segments:
 //
-//	for c := r.From(42); c.Next(); {
-//		if d := c.Damage(); d != nil { stop, or go on behind it }
-//		use c.Batch()
+//	c := r.From(42)
+//	defer c.Close()
+//	for c.Next() {
+//		if d := c.Damage(); d != nil {
+//			// stop, or go on: the next call moves behind it
+//		}
+//		// use c.Batch()
 //	}
-//	if err := c.Err(); err != nil { … }
-//	c.Close()
+//	err := c.Err()
 //
 // Batches come whole: the first may hold records before the offset that was asked for.
-type Cursor struct{ r *LogReader }
+type Cursor struct {
+	r           *LogReader
+	from        int64 // batches that end before it are passed over
+	toLastEntry bool  // begin at the last index entry
+
+	next   int      // number of the segment that is opened next
+	seg    *reading // open now, nil between segments
+	scan   *segment.Scanner
+	landed bool  // the scan began at an index entry, and no batch there was good yet
+	end    int64 // next offset after the last good batch, or corrupt.Unknown
+	err    error
+}
 
 // Next moves to the next batch, or to the next damaged range. It is false at the end
 // and after an error.
-func (c *Cursor) Next() bool { return false }
+func (c *Cursor) Next() bool {
+	for c.err == nil {
+		if c.seg == nil && !c.open() {
+			return false
+		}
+		if !c.scan.Next() {
+			c.leave()
+			continue
+		}
+		if c.take() {
+			return true
+		}
+	}
+	return false
+}
+
+// take judges what the scan found: true if the caller is to see it.
+func (c *Cursor) take() bool {
+	if d := c.scan.Damage(); d != nil {
+		return c.takeDamage(d)
+	}
+	c.landed = false
+	c.end = c.scan.Batch().NextOffset()
+	return c.end > c.from
+}
+
+func (c *Cursor) takeDamage(d *corrupt.Error) bool {
+	switch {
+	case c.landed:
+		// The index led astray, or the batch is hurt: only the whole way tells.
+		c.rescan(0)
+		return false
+	case d.NextOffset != corrupt.Unknown && d.NextOffset <= c.from:
+		return false
+	case d.NextPos == corrupt.Unknown && c.inLast() && c.stillWritten(d.Pos):
+		return false
+	}
+	d.Path = c.seg.path(segment.LogSuffix)
+	return true
+}
+
+func (c *Cursor) inLast() bool { return c.next == len(c.r.bases) }
+
+// stillWritten tells damage at the end of the log from a batch on its way. Whether
+// somebody writes is asked before the size: a writer that is done by then has left all
+// its bytes to be seen.
+func (c *Cursor) stillWritten(pos int64) bool {
+	writing := c.r.o.Writing != nil && c.r.o.Writing()
+	before := c.seg.size
+	if c.err = c.seg.measure(); c.err != nil {
+		return true
+	}
+	if c.seg.size != before {
+		c.rescan(pos)
+		return true
+	}
+	if writing {
+		c.leave()
+	}
+	return writing
+}
+
+// open opens the next segment at the place where the scan is to begin.
+func (c *Cursor) open() bool {
+	if c.next >= len(c.r.bases) {
+		return false
+	}
+	c.seg, c.err = openReading(c.r.fs, c.r.dir, c.r.bases[c.next])
+	if c.err != nil {
+		return false
+	}
+	c.next++
+	pos, err := c.begin()
+	if c.err = err; err != nil {
+		return false
+	}
+	c.landed = pos > 0
+	c.rescan(pos)
+	return true
+}
+
+// begin finds the position at which the scan of the segment begins.
+func (c *Cursor) begin() (int64, error) {
+	switch {
+	case c.toLastEntry:
+		entry, err := c.seg.last()
+		return entry.Pos, err
+	case c.from > c.seg.base:
+		return c.seg.seek(c.from)
+	}
+	return 0, nil
+}
+
+// rescan starts the scan of the open segment at byte pos.
+func (c *Cursor) rescan(pos int64) {
+	if pos == 0 {
+		c.landed = false
+	}
+	o := segment.Options{
+		Base: c.seg.base, Limit: c.r.limit(c.next - 1), Start: pos,
+		LogEnd: max(c.end, 0), Epoch: record.NoLeaderEpoch, SkipCRC: c.r.o.SkipCRC,
+	}
+	if c.scan == nil {
+		c.scan = segment.NewScanner(c.seg.log, c.seg.size, o)
+		return
+	}
+	c.scan.Reset(c.seg.log, c.seg.size, o)
+}
+
+// leave closes the segment that was read to its end.
+func (c *Cursor) leave() {
+	if err := c.scan.Err(); err != nil {
+		c.err = err
+	}
+	c.err = errors.Join(c.err, c.seg.Close())
+	c.seg = nil
+}
 
 // Batch is the batch, valid until the next call of Next; nil in a damaged range of
 // which no whole frame is left.
-func (c *Cursor) Batch() *record.Batch { return nil }
+func (c *Cursor) Batch() *record.Batch { return c.scan.Batch() }
 
 // Damage is what is wrong here, nil if nothing is. Path, position and the next good
 // offset are filled in.
-func (c *Cursor) Damage() *corrupt.Error { return nil }
+func (c *Cursor) Damage() *corrupt.Error { return c.scan.Damage() }
 
-// Segment is the base offset of the segment, and Pos the position of the batch in it.
-func (c *Cursor) Segment() int64 { return 0 }
+// Segment is the base offset of the segment.
+func (c *Cursor) Segment() int64 { return c.seg.base }
+
+// File is the path of the segment's log.
+func (c *Cursor) File() string { return c.seg.path(segment.LogSuffix) }
 
 // Pos is the position of the batch in its segment.
-func (c *Cursor) Pos() int64 { return 0 }
+func (c *Cursor) Pos() int64 { return c.scan.Pos() }
 
 // Err is what stopped the cursor: an input/output error, never damage.
-func (c *Cursor) Err() error { return nil }
+func (c *Cursor) Err() error { return c.err }
 
 // Close closes the files.
-func (c *Cursor) Close() error { return nil }
+func (c *Cursor) Close() error {
+	if c.seg == nil {
+		return nil
+	}
+	err := c.seg.Close()
+	c.seg = nil
+	return err
+}

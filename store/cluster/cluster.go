@@ -70,7 +70,14 @@ func Open(fsys vfs.FS, path string, o Options) (*Cluster, error) {
 }
 
 // noCluster says what stands there instead.
-func noCluster(_ vfs.ReadFS, path string) error {
+func noCluster(fsys vfs.ReadFS, path string) error {
+	d, err := store.Detect(fsys, path)
+	if err != nil {
+		return err
+	}
+	if d.Kind == store.KindMiniKafka {
+		return store.Errorf(store.Refused, "", "this is MiniKafka's directory: logdir reads and repairs it, but does not change its topics")
+	}
 	return store.Errorf(store.Refused, "", "this is a bare Kafka log directory: logdir reads and repairs it, but does not produce into it").
 		WithHint("logdir init --import %s", path)
 }

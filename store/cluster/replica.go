@@ -4,38 +4,97 @@ import (
 	"context"
 
 	"logdir/store"
+	"logdir/store/checkpoint"
 )
 
 // OpenReplica opens broker's replica of a partition for writing. The caller holds the
 // partition's lock. The broker must be up; its .lock is taken, shared, until Close.
 func (c *Cluster) OpenReplica(ctx context.Context, tp store.TopicPartition, broker int32) (*store.Log, error) {
-	return nil, store.Errorf(store.Failed, "", "not yet")
+	if !c.Meta().IsUp(broker) {
+		return nil, store.Errorf(store.Refused, "BROKER_NOT_AVAILABLE", "broker %d is not up", broker).
+			WithHint("logdir broker start %d", broker)
+	}
+	config, err := c.LogConfig(tp)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.holdBroker(ctx, broker); err != nil {
+		return nil, err
+	}
+	config.LogStart, _, err = c.checkpointed(broker, checkpoint.LogStartFile, tp)
+	if err != nil {
+		return nil, err
+	}
+	return store.OpenLog(c.fs, c.ReplicaDir(tp, broker), config)
+}
+
+// holdBroker keeps real brokers out of a log dir until Close, and takes away the mark of
+// a clean stop: from here on that log dir changes. Once per broker.
+func (c *Cluster) holdBroker(ctx context.Context, broker int32) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held[broker] != nil {
+		return nil
+	}
+	dir := c.BrokerDir(broker)
+	lock, err := store.LockBroker(ctx, c.fs, dir, false, c.o.LockTimeout)
+	if err != nil {
+		return err
+	}
+	c.held[broker] = lock
+	return checkpoint.RemoveCleanShutdown(c.fs, dir)
 }
 
 // LogConfig is how the logs of a topic are written.
 func (c *Cluster) LogConfig(tp store.TopicPartition) (store.Config, error) {
-	return store.Config{}, store.Errorf(store.Failed, "", "not yet")
+	meta := c.Meta()
+	t, err := meta.Topic(tp.Topic)
+	if err != nil {
+		return store.Config{}, err
+	}
+	s := meta.Settings(t)
+	return store.Config{
+		TopicPartition: tp,
+		Format:         s.format(),
+		SegmentBytes:   s.Int(SegmentBytes),
+		SegmentMs:      s.Int(SegmentMs),
+		// An interval of 0 indexes what 1 does: every batch but the first.
+		IndexInterval:   int(max(s.Int(IndexInterval), 1)),
+		MaxMessageBytes: int(s.Int(MaxMessageBytes)),
+		DedupWindow:     int(s.Int(DedupWindow)),
+		Fsync:           c.o.Fsync,
+		Now:             c.o.Now,
+		Log:             c.o.Log,
+		Fail:            c.o.Fail,
+	}, nil
 }
 
 // Reader opens broker's replica of a partition for reading.
 func (c *Cluster) Reader(tp store.TopicPartition, broker int32) (*store.LogReader, error) {
-	return nil, store.Errorf(store.Failed, "", "not yet")
-}
-
-// SetRecoveryPoints notes how far each partition of a broker is synced, in its
-// recovery-point-offset-checkpoint: once at the end of a command that synced.
-func (c *Cluster) SetRecoveryPoints(ctx context.Context, broker int32, points map[store.TopicPartition]int64) error {
-	return store.Errorf(store.Failed, "", "not yet")
-}
-
-// SetHighWatermarks notes high watermarks in a broker's replication-offset-checkpoint.
-func (c *Cluster) SetHighWatermarks(ctx context.Context, broker int32, marks map[store.TopicPartition]int64) error {
-	return store.Errorf(store.Failed, "", "not yet")
+	start, _, err := c.checkpointed(broker, checkpoint.LogStartFile, tp)
+	if err != nil {
+		return nil, err
+	}
+	return store.OpenReader(c.fs, c.ReplicaDir(tp, broker), store.ReaderOptions{
+		LogStart: start,
+		Writing: func() bool {
+			held, err := c.locks.PartitionHeld(tp)
+			return err == nil && held
+		},
+	})
 }
 
 // HighWatermark is what broker knows as the high watermark of a partition whose log
 // ends there at logEnd: its log end if it leads and is the whole ISR, else what its
 // checkpoint says, never more than logEnd.
 func (c *Cluster) HighWatermark(tp store.TopicPartition, broker int32, logEnd int64) (int64, error) {
-	return 0, store.Errorf(store.Failed, "", "not yet")
+	_, p, err := c.Meta().Partition(tp)
+	if err != nil {
+		return 0, err
+	}
+	if p.LeaderID() == broker && p.Alone() {
+		return logEnd, nil
+	}
+	hw, _, err := c.checkpointed(broker, checkpoint.HighWatermarkFile, tp)
+	return min(hw, logEnd), err
 }
