@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"logdir/store/checkpoint"
 	"logdir/store/corrupt"
 	"logdir/store/record"
 	"logdir/store/vfs"
@@ -86,12 +87,22 @@ type Frame struct {
 
 // Field is one value of an index, snapshot or checkpoint entry under Kafka's name.
 type Field struct {
-	Name string
-	Int  int64
-	// Text, if not empty, is shown instead of Int.
-	Text string
+	Name   string
+	Int    int64
+	Text   string
+	IsText bool // Text is the value, not Int
 	// Optional marks a Java OptionalLong, which is empty if Absent.
 	Optional, Absent bool
+}
+
+func number[T ~int | ~int16 | ~int32 | ~int64](name string, v T) Field {
+	return Field{Name: name, Int: int64(v)}
+}
+
+func text(name, v string) Field { return Field{Name: name, Text: v, IsText: true} }
+
+func optional(name string, v int64) Field {
+	return Field{Name: name, Int: v, Optional: true, Absent: v < 0}
 }
 
 // FileKind is what the name of a file says about its content.
@@ -108,11 +119,14 @@ const (
 	ProducerSnapshotFile
 	OffsetCheckpointFile
 	EpochCheckpointFile
+	PartitionMetadataFile
+	MetaPropertiesFile
+	QuorumStateFile
 )
 
 // leftovers are endings that a broker adds to a file it has not finished with; the
 // content stays what it was.
-var leftovers = []string{".deleted", ".cleaned", ".swap"}
+var leftovers = []string{".deleted", ".cleaned", ".swap", ".tmp"}
 
 // KindOf tells the kind of a file from its name.
 func KindOf(path string) FileKind {
@@ -120,10 +134,17 @@ func KindOf(path string) FileKind {
 	for _, ending := range leftovers {
 		base = strings.TrimSuffix(base, ending)
 	}
-	switch {
-	case base == "leader-epoch-checkpoint":
+	switch base {
+	case checkpoint.EpochFile:
 		return EpochCheckpointFile
-	case strings.HasSuffix(base, "-checkpoint"):
+	case checkpoint.PartitionMetadataFile:
+		return PartitionMetadataFile
+	case checkpoint.MetaPropertiesFile:
+		return MetaPropertiesFile
+	case checkpoint.QuorumStateFile:
+		return QuorumStateFile
+	}
+	if strings.HasSuffix(base, "-checkpoint") {
 		return OffsetCheckpointFile
 	}
 	switch filepath.Ext(base) {

@@ -71,7 +71,7 @@ func (d *Dumper) offsetIndex(f *DumpFile, src io.ReaderAt, size int64) error {
 			return err
 		}
 		if !d.Options.VerifyIndexOnly {
-			d.out = d.Printer.Row(d.out, f, []Field{{Name: "offset", Int: e.Offset}, {Name: "position", Int: e.Pos}})
+			d.out = d.Printer.Row(d.out, f, []Field{number("offset", e.Offset), number("position", e.Pos)})
 		}
 		if err := d.spill(); err != nil {
 			return err
@@ -166,7 +166,7 @@ func (d *Dumper) timeIndex(f *DumpFile, src io.ReaderAt, size int64) error {
 			return err
 		}
 		if !d.Options.VerifyIndexOnly {
-			d.out = d.Printer.Row(d.out, f, []Field{{Name: "timestamp", Int: e.Timestamp}, {Name: "offset", Int: e.Offset}})
+			d.out = d.Printer.Row(d.out, f, []Field{number("timestamp", e.Timestamp), number("offset", e.Offset)})
 		}
 		if err := d.spill(); err != nil {
 			return err

@@ -8,13 +8,14 @@ import (
 	"sync"
 )
 
-// inOrder runs work on every item with GOMAXPROCS goroutines and yields the results in
-// the order of items, each as soon as it and all before it are there. At most a few
-// results per worker wait at any time, so memory does not grow with the items.
-func inOrder[T, R any](ctx context.Context, items []T, work func(context.Context, T) R) iter.Seq[R] {
+// inOrder runs a worker on every item, GOMAXPROCS of them at a time, and yields the
+// results in the order of items, each as soon as it and all before it are there. Each
+// worker is made once and serves one goroutine, so it can keep buffers. At most a few
+// results per worker wait at any time: memory does not grow with the items.
+func inOrder[T, R any](ctx context.Context, items []T, worker func() func(T) R) iter.Seq[R] {
 	workers := min(runtime.GOMAXPROCS(0), len(items))
 	if workers <= 1 {
-		return oneByOne(ctx, items, work)
+		return oneByOne(ctx, items, worker)
 	}
 	return func(yield func(R) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -25,9 +26,10 @@ func inOrder[T, R any](ctx context.Context, items []T, work func(context.Context
 		slots := make(chan chan R, 4*workers)
 		jobs := make(chan job[T, R])
 		for range workers {
+			work := worker()
 			running.Go(func() {
 				for j := range jobs {
-					j.result <- work(ctx, j.item)
+					j.result <- work(j.item)
 				}
 			})
 		}
@@ -61,10 +63,11 @@ func hand[T, R any](ctx context.Context, items []T, jobs chan<- job[T, R], slots
 	}
 }
 
-func oneByOne[T, R any](ctx context.Context, items []T, work func(context.Context, T) R) iter.Seq[R] {
+func oneByOne[T, R any](ctx context.Context, items []T, worker func() func(T) R) iter.Seq[R] {
 	return func(yield func(R) bool) {
+		work := worker()
 		for _, item := range items {
-			if ctx.Err() != nil || !yield(work(ctx, item)) {
+			if ctx.Err() != nil || !yield(work(item)) {
 				return
 			}
 		}

@@ -14,11 +14,13 @@ func TestInOrderKeepsTheOrder(t *testing.T) {
 	for i := range items {
 		items[i] = i
 	}
-	slowFirst := func(_ context.Context, i int) int {
-		if i%17 == 0 {
-			time.Sleep(time.Millisecond)
+	slowFirst := func() func(int) int {
+		return func(i int) int {
+			if i%17 == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			return i * i
 		}
-		return i * i
 	}
 	var got []int
 	for r := range inOrder(t.Context(), items, slowFirst) {
@@ -33,10 +35,12 @@ func TestInOrderKeepsTheOrder(t *testing.T) {
 	}
 }
 
+func zero() func(int) int { return func(int) int { return 0 } }
+
 func TestInOrderStopsWhenTheReaderStops(t *testing.T) {
 	items := make([]int, 1000)
 	n := 0
-	for range inOrder(t.Context(), items, func(context.Context, int) int { return 0 }) {
+	for range inOrder(t.Context(), items, zero) {
 		if n++; n == 3 {
 			break
 		}
@@ -48,8 +52,9 @@ func TestInOrderStopsWhenTheReaderStops(t *testing.T) {
 
 func TestInOrderEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	n := 0
-	for range inOrder(ctx, make([]int, 1000), func(context.Context, int) int { return 0 }) {
+	for range inOrder(ctx, make([]int, 1000), zero) {
 		if n++; n == 3 {
 			cancel()
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"logdir/store/record"
+	"logdir/store/segment"
 )
 
 const (
@@ -34,8 +35,8 @@ type gap struct {
 // a size or a magic cannot be right, it looks for the next good batch. Workers share it.
 type walker struct {
 	src  io.ReaderAt
-	end  int64 // where reading stops: the file's size, or --max-bytes
-	tail bool  // bytes left at the end are told (not with --max-bytes)
+	end  int64                                         // where reading stops: the file's size, or --max-bytes
+	tail bool                                          // bytes left at the end are told (not with --max-bytes)
 	find func(src io.ReaderAt, after, end int64) int64 // next good batch, or end
 
 	mu   sync.Mutex
@@ -201,4 +202,15 @@ func frameAt(b []byte, left int64) (size int64, f record.Format, fits bool) {
 func checkedAsV2(b []byte, size int64) bool {
 	return size <= int64(len(b)) &&
 		storedCRC(b, record.V2) == record.Checksum(0, record.V2, b[record.V2.ChecksumStart():size])
+}
+
+// nextBatch finds the first good batch behind byte after, or end.
+func nextBatch(src io.ReaderAt, after, end int64) int64 {
+	s := segment.NewScanner(src, end, segment.Options{Start: after})
+	for s.Next() {
+		if s.Damage() == nil && s.Pos() > after {
+			return s.Pos()
+		}
+	}
+	return end
 }

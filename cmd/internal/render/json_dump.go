@@ -181,7 +181,7 @@ func (j *DumpJSON) Row(dst []byte, _ *inspect.DumpFile, fields []inspect.Field) 
 			dst = append(dst, ',')
 		}
 		dst = append(appendSnake(append(dst, '"'), f.Name), `":`...)
-		if f.Text != "" {
+		if f.IsText {
 			dst = AppendJSONString(dst, f.Text)
 		} else {
 			dst = appendOptionalJSON(dst, f.Int, !f.Absent)

@@ -232,7 +232,7 @@ func (t *DumpText) Row(dst []byte, _ *inspect.DumpFile, fields []inspect.Field) 
 		switch {
 		case f.Optional:
 			dst = appendOptional(dst, f.Int, !f.Absent)
-		case f.Text != "":
+		case f.IsText:
 			dst = append(dst, f.Text...)
 		default:
 			dst = strconv.AppendInt(dst, f.Int, 10)

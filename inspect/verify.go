@@ -1,0 +1,319 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"slices"
+
+	"logdir/store/corrupt"
+	"logdir/store/index"
+	"logdir/store/record"
+	"logdir/store/segment"
+	"logdir/store/vfs"
+)
+
+// LogRef names one segment to verify.
+type LogRef struct {
+	// Path opens the .log; Name is what reports call it.
+	Path, Name string
+	// Base is the segment's base offset, Limit that of the next segment, or 0.
+	Base, Limit int64
+}
+
+// VerifyOptions say how much Verify looks at.
+type VerifyOptions struct {
+	// Deep also decompresses and parses records, and holds the indexes against the log.
+	Deep bool
+	// MaxBatch bounds what one batch may decompress to, in bytes; 0 is 128 MiB.
+	MaxBatch int
+	// Progress, if set, is told the bytes of each file that is done.
+	Progress func(bytes int64)
+}
+
+// Verified is the verdict on one segment.
+type Verified struct {
+	LogRef
+	// Batches and Records count what is good.
+	Batches, Records int64
+	// Size is what was read: the file's size when it was opened.
+	Size int64
+	// Damage is what is wrong, in the order of the files .log, .index, .timeindex and of
+	// the bytes in them. Path is the file as reports call it.
+	Damage []*corrupt.Error
+	// InUse says that the file grew while it was read: somebody appends to it.
+	InUse bool
+	// Err is an error of reading, which says nothing about the bytes.
+	Err error
+}
+
+// Healthy says that nothing is damaged. A missing index can be rebuilt from the log and
+// is a warning only.
+func (v *Verified) Healthy() bool {
+	return v.Err == nil && !slices.ContainsFunc(v.Damage, func(d *corrupt.Error) bool {
+		return d.Kind != corrupt.MissingIndex
+	})
+}
+
+// Verify checks every frame of the segments, in parallel, and yields the verdicts in
+// their order. Nothing is written.
+func Verify(ctx context.Context, fsys vfs.ReadFS, logs []LogRef, o VerifyOptions) iter.Seq[Verified] {
+	return inOrder(ctx, logs, func() func(LogRef) Verified {
+		v := verifier{fs: fsys, options: o, scanner: new(segment.Scanner)}
+		return v.verify
+	})
+}
+
+// verifier verifies one segment after the other and keeps its buffers.
+type verifier struct {
+	fs      vfs.ReadFS
+	options VerifyOptions
+	scanner *segment.Scanner
+	counter *record.Reader // made for the first legacy wrapper
+}
+
+func (v *verifier) verify(ref LogRef) Verified {
+	r := Verified{LogRef: ref}
+	r.Err = guard(ref.Name, func() error { return v.run(&r) })
+	if v.options.Progress != nil {
+		v.options.Progress(r.Size)
+	}
+	return r
+}
+
+func (v *verifier) run(r *Verified) error {
+	file, size, err := open(v.fs, r.Path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r.Size = size
+	beside := indexCheck{fs: v.fs, log: r}
+	if v.options.Deep && size > 0 {
+		if err := beside.open(); err != nil {
+			return err
+		}
+		defer beside.close()
+	}
+	if err := v.scan(r, file, &beside); err != nil {
+		return err
+	}
+	if err := r.checkGrowth(file); err != nil {
+		return err
+	}
+	return beside.finish()
+}
+
+func (v *verifier) scan(r *Verified, file vfs.ReadFile, beside *indexCheck) error {
+	s := v.scanner
+	s.Reset(file, r.Size, segment.Options{
+		Base: r.Base, Limit: r.Limit, Deep: v.options.Deep, MaxBatch: v.options.MaxBatch,
+	})
+	for s.Next() {
+		if d := s.Damage(); d != nil {
+			d.Path = r.Name
+			r.Damage = append(r.Damage, d)
+			beside.damage()
+			continue
+		}
+		r.Batches++
+		r.Records += v.records(s.Batch())
+		beside.add(s.Batch(), s.Pos())
+	}
+	return s.Err()
+}
+
+// records counts the records of a batch. Only a legacy wrapper has to be read for it.
+func (v *verifier) records(b *record.Batch) int64 {
+	if n := b.Count(); n >= 0 {
+		return int64(n)
+	}
+	if v.counter == nil {
+		v.counter = record.NewReader()
+		v.counter.Limit = v.options.MaxBatch
+	}
+	n := int64(0)
+	for v.counter.Reset(b); v.counter.Next(); n++ {
+	}
+	return n
+}
+
+// checkGrowth drops the damage at the end of a file that has grown since it was opened:
+// what looked torn was being written.
+func (r *Verified) checkGrowth(file vfs.ReadFile) error {
+	n := len(r.Damage)
+	if n == 0 || r.Damage[n-1].Pos+r.Damage[n-1].Size < r.Size {
+		return nil
+	}
+	info, err := file.Stat()
+	if err != nil || info.Size() <= r.Size {
+		return err
+	}
+	r.Damage, r.InUse = r.Damage[:n-1], true
+	return nil
+}
+
+// indexCheck holds the index files of a segment against its log while that is scanned.
+// The zero value of checker checks nothing.
+type indexCheck struct {
+	fs      vfs.ReadFS
+	log     *Verified
+	files   []vfs.ReadFile
+	checker *index.Checker
+	missing []string // suffixes of index files that are not there
+	stamped bool     // the log has timestamps to index
+}
+
+// open opens what is there. A Kafka segment has two index files, an MKB1 segment one.
+func (c *indexCheck) open() error {
+	format, err := c.format()
+	if err != nil {
+		return err
+	}
+	src, size, err := c.file(segment.IndexSuffix)
+	if err != nil {
+		return err
+	}
+	var offsets *index.OffsetIndex
+	var times *index.TimeIndex
+	switch {
+	case src == nil:
+	case format == record.MKB1:
+		offsets = index.NewMKB1Index(src, size, c.log.Base)
+	default:
+		offsets = index.NewOffsetIndex(src, size, c.log.Base)
+	}
+	if format != record.MKB1 {
+		if src, size, err = c.file(segment.TimeIndexSuffix); err != nil {
+			return err
+		}
+		if src != nil {
+			times = index.NewTimeIndex(src, size, c.log.Base)
+		}
+	}
+	c.checker = index.NewChecker(c.log.Base, offsets, times)
+	return nil
+}
+
+// format is that of the log's first frame.
+func (c *indexCheck) format() (record.Format, error) {
+	src, size, err := open(c.fs, c.log.Path)
+	if err != nil {
+		return 0, err
+	}
+	defer src.Close()
+	var h headers
+	h.reset(src, size)
+	b, _, ok, err := h.at(0)
+	if !ok {
+		return record.V2, err
+	}
+	return b.Format(), err
+}
+
+// file opens an index file, or notes that it is missing.
+func (c *indexCheck) file(suffix string) (vfs.ReadFile, int64, error) {
+	src, size, err := open(c.fs, withSuffix(c.log.Path, suffix))
+	if errors.Is(err, fs.ErrNotExist) {
+		c.missing = append(c.missing, suffix)
+		return nil, 0, nil
+	}
+	if err == nil {
+		c.files = append(c.files, src)
+	}
+	return src, size, err
+}
+
+func (c *indexCheck) add(b *record.Batch, pos int64) {
+	if c.checker == nil {
+		return
+	}
+	s := index.SpanOf(b, pos)
+	c.stamped = c.stamped || s.MaxTimestamp >= 0
+	c.checker.Add(s)
+}
+
+func (c *indexCheck) damage() {
+	if c.checker != nil {
+		c.checker.Damage()
+	}
+}
+
+// finish adds what is wrong with the index files to the verdict.
+func (c *indexCheck) finish() error {
+	if c.checker == nil {
+		return nil
+	}
+	offsets, times, err := c.checker.Finish()
+	if err != nil {
+		return err
+	}
+	c.add1(offsets.Bad, segment.IndexSuffix)
+	c.add1(times.Bad, segment.TimeIndexSuffix)
+	for _, suffix := range c.missing {
+		// A log without timestamps needs no time index, and old brokers made none.
+		if suffix == segment.IndexSuffix || c.stamped {
+			c.add1(corrupt.New(corrupt.MissingIndex, 0, 0, "can be rebuilt from the log"), suffix)
+		}
+	}
+	return nil
+}
+
+func (c *indexCheck) add1(d *corrupt.Error, suffix string) {
+	if d != nil {
+		d.Path = withSuffix(c.log.Name, suffix)
+		c.log.Damage = append(c.log.Damage, d)
+	}
+}
+
+func (c *indexCheck) close() {
+	for _, f := range c.files {
+		f.Close()
+	}
+}
+
+// withSuffix is another file of the same segment.
+func withSuffix(log, suffix string) string { return log[:len(log)-len(filepath.Ext(log))] + suffix }
+
+// ListLogs finds the segments of a partition directory. name is the directory as reports
+// call it.
+func ListLogs(fsys vfs.ReadFS, dir, name string) ([]LogRef, error) {
+	listing, err := segment.List(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	refs := make([]LogRef, len(listing.Segments))
+	for i, s := range listing.Segments {
+		refs[i] = LogRef{
+			Path: filepath.Join(dir, s.Log), Name: filepath.Join(name, s.Log), Base: s.Base,
+		}
+		if i > 0 {
+			refs[i-1].Limit = s.Base
+		}
+	}
+	return refs, nil
+}
+
+// RefOf names a single file. What stands beside it tells where its offsets must end.
+func RefOf(fsys vfs.ReadFS, path, name string) LogRef {
+	ref := LogRef{Path: path, Name: name}
+	base, _, ok := segment.ParseName(filepath.Base(path))
+	if !ok {
+		return ref
+	}
+	ref.Base = base
+	siblings, err := segment.List(fsys, filepath.Dir(path))
+	if err != nil {
+		return ref // the folder cannot be listed; the file alone can be read
+	}
+	i, _ := slices.BinarySearchFunc(siblings.Segments, base+1, func(f segment.Files, base int64) int {
+		return cmp.Compare(f.Base, base)
+	})
+	if i < len(siblings.Segments) {
+		ref.Limit = siblings.Segments[i].Base
+	}
+	return ref
+}
