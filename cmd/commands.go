@@ -38,7 +38,10 @@ type command struct {
 // text.
 func commands() []command {
 	return []command{
+		{groupLab, "demo", newDemoCmd},
+		{groupHelp, "partition-of", newPartitionOfCmd},
 		{groupHelp, "config", newConfigCmd},
+		{groupHelp, "completion", newCompletionCmd},
 		{groupHelp, "version", newVersionCmd},
 	}
 }

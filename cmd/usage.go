@@ -26,21 +26,18 @@ func (e *Env) printUsage(u *usageError, cmd *cobra.Command) {
 	if u.cmd != nil {
 		cmd = u.cmd
 	}
-	if u.suggestion != "" {
-		e.Hint("did you mean %s?", u.suggestion)
-	}
 	fmt.Fprintf(e.Err, "usage: %s\n", useLine(cmd))
 	for _, example := range firstLines(cmd.Example, 2) {
 		fmt.Fprintln(e.Err, example)
 	}
+	if u.suggestion != "" {
+		e.Hint("did you mean %s?", u.suggestion)
+		return
+	}
 	var commands strings.Builder
 	writeCommands(&commands, cmd)
 	fmt.Fprint(e.Err, commands.String())
-	if cmd.HasParent() {
-		e.Hint("%s -h", cmd.CommandPath())
-	} else {
-		e.Hint("logdir -h")
-	}
+	e.Hint("%s -h", cmd.CommandPath())
 }
 
 // useLine is the usage of a command: its path, arguments and "[flags]".
@@ -67,7 +64,7 @@ func checkWords(root *cobra.Command, args []string) *usageError {
 		return nil
 	}
 	word, ok := firstWord(c, rest)
-	if !ok {
+	if !ok || strings.HasPrefix(word, cobra.ShellCompRequestCmd) {
 		return nil
 	}
 	e := &usageError{cmd: c, msg: fmt.Sprintf("%q is not a command of %s", word, c.CommandPath())}
@@ -134,7 +131,11 @@ func argsError(c *cobra.Command, check cobra.PositionalArgs, args []string) erro
 	if _, ok := errors.AsType[*store.Error](err); ok {
 		return err
 	}
-	return &usageError{cmd: c, msg: err.Error()}
+	msg := err.Error()
+	if strings.Contains(msg, "arg(s)") || strings.HasPrefix(msg, "unknown command") { // cobra's own words
+		msg = fmt.Sprintf("%s: wrong number of arguments: %d", c.CommandPath(), len(args))
+	}
+	return &usageError{cmd: c, msg: msg}
 }
 
 // flagError turns what pflag says into a usage error, with the nearest flag.
