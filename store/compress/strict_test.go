@@ -88,22 +88,36 @@ func TestLZ4AsStrictAsKafka(t *testing.T) {
 		{name: "dependent blocks", hex: `04224d18 40 40 c0 00000000`, pos: 4, detail: "lz4: dependent blocks are not supported"},
 		{name: "block size 3", hex: `04224d18 60 30 82 00000000`, pos: 5, detail: "lz4: block size byte 0x30 is not supported"},
 		{name: "block size with a reserved bit", hex: `04224d18 60 c0 82 00000000`, pos: 5, detail: "lz4: block size byte 0xc0 is not supported"},
-		{name: "header checksum of v0", hex: `04224d18 60 40 1a 0f000000` + helloBlock + `00000000`,
-			pos: 6, detail: "lz4: header checksum 0x1a, computed 0x82"},
+		{
+			name: "header checksum of v0", hex: `04224d18 60 40 1a 0f000000` + helloBlock + `00000000`,
+			pos: 6, detail: "lz4: header checksum 0x1a, computed 0x82",
+		},
 		{name: "cut in the content size", hex: `04224d18 68 40 ffffffff`, pos: 6, detail: "lz4: frame ends early"},
-		{name: "block checksum wrong", hex: `04224d18 70 40 ad 17000080` + helloStored + `01020304 00000000`,
-			pos: 11, detail: "lz4: block checksum 0x04030201, computed 0x0b946bf2"},
-		{name: "block larger than the frame allows", hex: `04224d18 60 40 82 01000100` + helloBlock,
-			pos: 7, detail: "lz4: block of 65537 bytes, more than 65536"},
-		{name: "block longer than what is left", hex: `04224d18 60 40 82 10000000` + helloBlock,
-			pos: 7, detail: "lz4: frame ends early"},
-		{name: "match before the beginning", hex: `04224d18 60 40 82 0f000000 68 68656c6c6f20 0700 50 68656c6c6f 00000000`,
-			pos: 11, detail: "lz4: block does not unpack"},
-		{name: "match at distance 0", hex: `04224d18 60 40 82 0f000000 68 68656c6c6f20 0000 50 68656c6c6f 00000000`,
-			pos: 11, detail: "lz4: block does not unpack"},
+		{
+			name: "block checksum wrong", hex: `04224d18 70 40 ad 17000080` + helloStored + `01020304 00000000`,
+			pos: 11, detail: "lz4: block checksum 0x04030201, computed 0x0b946bf2",
+		},
+		{
+			name: "block larger than the frame allows", hex: `04224d18 60 40 82 01000100` + helloBlock,
+			pos: 7, detail: "lz4: block of 65537 bytes, more than 65536",
+		},
+		{
+			name: "block longer than what is left", hex: `04224d18 60 40 82 10000000` + helloBlock,
+			pos: 7, detail: "lz4: frame ends early",
+		},
+		{
+			name: "match before the beginning", hex: `04224d18 60 40 82 0f000000 68 68656c6c6f20 0700 50 68656c6c6f 00000000`,
+			pos: 11, detail: "lz4: block does not unpack",
+		},
+		{
+			name: "match at distance 0", hex: `04224d18 60 40 82 0f000000 68 68656c6c6f20 0000 50 68656c6c6f 00000000`,
+			pos: 11, detail: "lz4: block does not unpack",
+		},
 		{name: "no end mark", hex: `04224d18 60 40 82 0f000000` + helloBlock, pos: 26, detail: "lz4: no end mark"},
-		{name: "no content checksum", hex: `04224d18 64 40 a7 0f000000` + helloBlock + `00000000`,
-			pos: 26, detail: "lz4: frame ends early"},
+		{
+			name: "no content checksum", hex: `04224d18 64 40 a7 0f000000` + helloBlock + `00000000`,
+			pos: 26, detail: "lz4: frame ends early",
+		},
 	})
 }
 
@@ -157,22 +171,36 @@ func TestSnappyAsStrictAsKafka(t *testing.T) {
 		{name: "header only", hex: xerialHead, want: "-"},
 
 		{name: "nothing", hex: ``, pos: 0, detail: "snappy: impossible length of a block"},
-		{name: "version 0", hex: `82534e4150505900 00000000 00000000 00000003 01 00 21`,
-			pos: 8, detail: "snappy: version 0 of the stream is too old"},
-		{name: "cut header is a bare block, and none", hex: `82534e4150505900 00000001 000000`,
-			pos: 0, detail: "snappy: impossible length of a block"},
-		{name: "S2's repeat of the last distance", hex: `17 14 68656c6c6f20 42 0000`,
-			pos: 0, detail: "snappy: block does not unpack"},
-		{name: "chunk too long", hex: xerialHead + `0000001a 17 58` + helloStored,
-			pos: 16, detail: "snappy: chunk of 26 bytes, but 25 are left"},
-		{name: "chunk of negative length", hex: xerialHead + `ffffffff 17 58` + helloStored,
-			pos: 16, detail: "snappy: chunk of 4294967295 bytes, but 25 are left"},
+		{
+			name: "version 0", hex: `82534e4150505900 00000000 00000000 00000003 01 00 21`,
+			pos: 8, detail: "snappy: version 0 of the stream is too old",
+		},
+		{
+			name: "cut header is a bare block, and none", hex: `82534e4150505900 00000001 000000`,
+			pos: 0, detail: "snappy: impossible length of a block",
+		},
+		{
+			name: "S2's repeat of the last distance", hex: `17 14 68656c6c6f20 42 0000`,
+			pos: 0, detail: "snappy: block does not unpack",
+		},
+		{
+			name: "chunk too long", hex: xerialHead + `0000001a 17 58` + helloStored,
+			pos: 16, detail: "snappy: chunk of 26 bytes, but 25 are left",
+		},
+		{
+			name: "chunk of negative length", hex: xerialHead + `ffffffff 17 58` + helloStored,
+			pos: 16, detail: "snappy: chunk of 4294967295 bytes, but 25 are left",
+		},
 		{name: "empty chunk", hex: xerialHead + `00000000`, pos: 20, detail: "snappy: impossible length of a block"},
-		{name: "block claims 4 GiB", hex: xerialHead + `00000007 ffffffff0f 00 21`,
-			pos: 20, detail: "snappy: impossible length of a block"},
+		{
+			name: "block claims 4 GiB", hex: xerialHead + `00000007 ffffffff0f 00 21`,
+			pos: 20, detail: "snappy: impossible length of a block",
+		},
 		{name: "block is shorter than it claims", hex: xerialHead + `00000003 02 00 21`, pos: 20, detail: "snappy: block does not unpack"},
-		{name: "second header broken", hex: xerialHead + `00000003 01 00 21 82534e41 50505901 00000001 00000001`,
-			pos: 23, detail: "snappy: broken header of a concatenated stream"},
+		{
+			name: "second header broken", hex: xerialHead + `00000003 01 00 21 82534e41 50505901 00000001 00000001`,
+			pos: 23, detail: "snappy: broken header of a concatenated stream",
+		},
 	})
 }
 
@@ -222,10 +250,14 @@ func TestZstd(t *testing.T) {
 		{name: "no magic", hex: `28b52ffe 00 58 b90000`, pos: 0, detail: "zstd: invalid input: magic number mismatch"},
 		{name: "garbage behind the frame", hex: frame + `0102030405`, pos: 0, detail: "zstd: invalid input: magic number mismatch"},
 		{name: "cut", hex: frame[:30], pos: 0, detail: "zstd: unexpected EOF"},
-		{name: "wrong content size", hex: `28b52ffd 20 18 b90000` + helloStored, pos: 0,
-			detail: "zstd: " + zstd.ErrFrameSizeMismatch.Error()},
-		{name: "window of 1 GiB", hex: `28b52ffd 00 a0 b90000` + helloStored, pos: 0,
-			detail: "zstd: " + zstd.ErrWindowSizeExceeded.Error()},
+		{
+			name: "wrong content size", hex: `28b52ffd 20 18 b90000` + helloStored, pos: 0,
+			detail: "zstd: " + zstd.ErrFrameSizeMismatch.Error(),
+		},
+		{
+			name: "window of 1 GiB", hex: `28b52ffd 00 a0 b90000` + helloStored, pos: 0,
+			detail: "zstd: " + zstd.ErrWindowSizeExceeded.Error(),
+		},
 	})
 }
 

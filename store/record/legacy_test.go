@@ -97,23 +97,32 @@ var legacyVectors = []struct {
 	crc       uint32
 	rows      []string
 }{
-	{"v0, null key", `
+	{
+		"v0, null key", `
 		0000000000000065 00000010 d5960a78 00 00      // offset 101, size 16, crc, magic, attributes
 		ffffffff 00000002 7632`, 0xd5960a78,
-		[]string{`101 NoTimestampType -1 key null value "v2"`}},
-	{"v0, null value", `
+		[]string{`101 NoTimestampType -1 key null value "v2"`},
+	},
+	{
+		"v0, null value", `
 		0000000000000066 0000000f 908204f6 00 00
 		00000001 6b ffffffff`, 0x908204f6,
-		[]string{`102 NoTimestampType -1 key "k" value null`}},
-	{"v1, CreateTime", `
+		[]string{`102 NoTimestampType -1 key "k" value null`},
+	},
+	{
+		"v1, CreateTime", `
 		0000000000000064 00000019 3e731674 01 00 0000018bcfe56800
 		00000001 6b 00000002 7631`, 0x3e731674,
-		[]string{`100 CreateTime 1700000000000 key "k" value "v1"`}},
-	{"v1, LogAppendTime", `
+		[]string{`100 CreateTime 1700000000000 key "k" value "v1"`},
+	},
+	{
+		"v1, LogAppendTime", `
 		0000000000000064 00000019 226f466f 01 08 0000018bcfe56be7
 		00000001 6b 00000002 7631`, 0x226f466f,
-		[]string{`100 LogAppendTime 1700000000999 key "k" value "v1"`}},
-	{"v0 wrapper, lz4 with the header checksum of old", `
+		[]string{`100 LogAppendTime 1700000000999 key "k" value "v1"`},
+	},
+	{
+		"v0 wrapper, lz4 with the header checksum of old", `
 		0000000000000066 0000006a fedfcbce 00 03 ffffffff 0000005c
 		04224d18 60 40 1a 4d000000
 		12000100916400000011615054270f0081016b0000000276310d00f10200006500000010d5960a78
@@ -122,19 +131,24 @@ var legacyVectors = []struct {
 			`100 NoTimestampType -1 key "k" value "v1"`,
 			`101 NoTimestampType -1 key null value "v2"`,
 			`102 NoTimestampType -1 key "k" value null`,
-		}},
-	{"v1 wrapper, lz4", `
+		},
+	},
+	{
+		"v1 wrapper, lz4", `
 		0000000000000066 00000078 6e666c45 01 03 0000018bcfe56805 ffffffff 00000062
 		04224d18 60 40 82 53000000
 		16000100e0193e73167401000000018bcfe568180080016b0000000276310c000018008500000018820bfd0325005105
 		ffffffff240011322200b50000020000001768de2ac52400a003000000016bffffffff 00000000`, 0x6e666c45,
-		v1Rows},
-	{"v1 wrapper, snappy", `
+		v1Rows,
+	},
+	{
+		"v1 wrapper, snappy", `
 		0000000000000066 0000007e 6ba7f066 01 02 0000018bcfe56805 ffffffff 00000068
 		82534e4150505900 00000001 00000001 00000054
 		6c0000190134193e73167401000000018bcfe56801181c016b000000027631010c01181c00000018820bfd0301090525
 		1005ffffffff0524043200090120020000001768de2ac515242403000000016bffffffff`, 0x6ba7f066,
-		v1Rows},
+		v1Rows,
+	},
 }
 
 var v1Rows = []string{
@@ -282,16 +296,26 @@ func TestBrokenWrappers(t *testing.T) {
 		{"compressed in compressed", wrap(wrap(inner)), "bad-records at 26: an inner message is compressed at byte 0 of the decompressed records"},
 		{"v2 inside", wrap(flippedMagic(inner)), "bad-records at 26: magic of an inner message at byte 0 of the decompressed records"},
 		{"too small", wrap(inner, resized(inner, 13)), "bad-records at 26: size of an inner message at byte 28 of the decompressed records"},
-		{"too small for v1", messageV1(7, 3, 1, nil, packed(t, compress.LZ4, resized(messageV1(0, 0, 1, nil, nil), 21))),
-			"bad-records at 34: size of an inner message at byte 0 of the decompressed records"},
-		{"key too long", wrap(sealed(7, []byte("\x00\x00"+"\x00\x00\x00\x09k"+"\xff\xff\xff\xff"))),
-			"bad-records at 26: keyLength is larger than the message at byte 0 of the decompressed records"},
-		{"value too long", wrap(sealed(7, []byte("\x00\x00"+"\x00\x00\x00\x01k"+"\x00\x00\x00\x01"))),
-			"bad-records at 26: valueLength is larger than the message at byte 0 of the decompressed records"},
-		{"wrapper offset below the last inner one", messageV1(1, 3, 1, nil, packed(t, compress.LZ4, messageV1(2, 0, 1, k, v))),
-			"bad-records at 34: wrapper offset 1 is less than the last inner offset 2 at byte 0 of the decompressed records"},
-		{"header checksum of v0 in v1", messageV1(7, 3, 1, nil, oldHC(packed(t, compress.LZ4, messageV1(0, 0, 1, k, v)))),
-			"bad-records at 40: lz4: header checksum 0x1a, computed 0x82"},
+		{
+			"too small for v1", messageV1(7, 3, 1, nil, packed(t, compress.LZ4, resized(messageV1(0, 0, 1, nil, nil), 21))),
+			"bad-records at 34: size of an inner message at byte 0 of the decompressed records",
+		},
+		{
+			"key too long", wrap(sealed(7, []byte("\x00\x00"+"\x00\x00\x00\x09k"+"\xff\xff\xff\xff"))),
+			"bad-records at 26: keyLength is larger than the message at byte 0 of the decompressed records",
+		},
+		{
+			"value too long", wrap(sealed(7, []byte("\x00\x00"+"\x00\x00\x00\x01k"+"\x00\x00\x00\x01"))),
+			"bad-records at 26: valueLength is larger than the message at byte 0 of the decompressed records",
+		},
+		{
+			"wrapper offset below the last inner one", messageV1(1, 3, 1, nil, packed(t, compress.LZ4, messageV1(2, 0, 1, k, v))),
+			"bad-records at 34: wrapper offset 1 is less than the last inner offset 2 at byte 0 of the decompressed records",
+		},
+		{
+			"header checksum of v0 in v1", messageV1(7, 3, 1, nil, oldHC(packed(t, compress.LZ4, messageV1(0, 0, 1, k, v)))),
+			"bad-records at 40: lz4: header checksum 0x1a, computed 0x82",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff([]string{c.want}, legacyRows(t, c.raw)); diff != "" {
@@ -335,4 +359,55 @@ func TestLegacyReaderDoesNotAllocate(t *testing.T) {
 			t.Errorf("%s: %v allocations a batch", v.name, n)
 		}
 	}
+}
+
+// FuzzWrapper: whatever stands in a wrapper, reading ends, and every message that is
+// read lies in it, one behind the other.
+func FuzzWrapper(f *testing.F) {
+	f.Add(uint8(0), int64(1), messageV0(1, 0, []byte("k"), nil))
+	f.Add(uint8(1), int64(9), join(messageV1(0, 0, 5, nil, nil), messageV1(1, 0, 6, nil, nil)))
+	r := NewReader()
+	f.Fuzz(func(t *testing.T, magic uint8, offset int64, inner []byte) {
+		value := packed(t, compress.Snappy, inner)
+		raw := messageV0(offset, byte(compress.Snappy), nil, value)
+		if magic%2 == 1 {
+			raw = messageV1(offset, byte(compress.Snappy), 7, nil, value)
+		}
+		b, bad := Parse(raw)
+		if bad != nil {
+			t.Fatal(bad)
+		}
+		pos := 0
+		for r.Reset(&b); r.Next(); {
+			rec := r.Record()
+			if rec.Pos != pos || rec.Size < sizedFrom+minV0Length || rec.Pos+rec.Size > len(inner) {
+				t.Fatalf("message at %d with %d bytes, the one before ended at %d of %d", rec.Pos, rec.Size, pos, len(inner))
+			}
+			pos += rec.Size
+		}
+		if r.Err() == nil && pos == 0 {
+			t.Error("neither a message nor an error")
+		}
+	})
+}
+
+// FuzzLegacyMessage: no message, however broken under a right checksum, breaks the reader.
+func FuzzLegacyMessage(f *testing.F) {
+	f.Add(messageV0(0, 0, []byte("k"), []byte("v"))[legacyPosMagic:])
+	f.Add(messageV1(0, 1, 5, nil, []byte("not gzip"))[legacyPosMagic:])
+	r := NewReader()
+	f.Fuzz(func(t *testing.T, rest []byte) {
+		raw := sealed(3, rest)
+		b, bad := View(raw)
+		if bad != nil || b.Format() > V1 {
+			return
+		}
+		for r.Reset(&b); r.Next(); {
+		}
+		if err := r.Err(); err != nil {
+			if bad, ok := errors.AsType[*corrupt.Error](err); !ok || bad.Kind != corrupt.BadRecords {
+				t.Errorf("%v, want bad-records", err)
+			}
+		}
+	})
 }

@@ -6,9 +6,6 @@ import (
 	"logdir/store/corrupt"
 )
 
-// mkb1State is what a Reader keeps while it reads an MKB1 frame.
-type mkb1State struct{}
-
 // checkMKB1 judges the payload header of a frame whose length is right.
 func checkMKB1(raw []byte) *corrupt.Error {
 	bad := func(field, format string, args ...any) *corrupt.Error {

@@ -33,7 +33,7 @@ func mkb1Meta(base int64) Meta {
 	return m
 }
 
-func buildMKB1(t testing.TB, m Meta, records ...Record) []byte {
+func build(t testing.TB, m Meta, records ...Record) []byte {
 	t.Helper()
 	b := NewBuilder()
 	b.Reset(m)
@@ -66,7 +66,7 @@ func TestMKB1Example(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	again := buildMKB1(t, mkb1Meta(0), Record{Timestamp: 1700000000000, Key: []byte("alice"), Value: []byte("created")})
+	again := build(t, mkb1Meta(0), Record{Timestamp: 1700000000000, Key: []byte("alice"), Value: []byte("created")})
 	if diff := cmp.Diff(hex.EncodeToString(raw), hex.EncodeToString(again)); diff != "" {
 		t.Errorf("written (-want +got):\n%s", diff)
 	}
@@ -77,7 +77,7 @@ func TestMKB1Marker(t *testing.T) {
 	m.Transactional, m.Control, m.TransactionalID = true, true, "tx-a"
 	for marker, flags := range map[ControlType]byte{Commit: 0x03, Abort: 0x05} {
 		m.Marker = marker
-		raw := buildMKB1(t, m)
+		raw := build(t, m)
 		b, bad := Parse(raw)
 		if bad != nil {
 			t.Fatal(bad)
@@ -154,9 +154,9 @@ func mkb1Frame(t *testing.T, marker bool) []byte {
 	m := mkb1Meta(40)
 	if marker {
 		m.Transactional, m.Control, m.Marker, m.TransactionalID = true, true, Commit, "tx-a"
-		return buildMKB1(t, m)
+		return build(t, m)
 	}
-	return buildMKB1(t, m,
+	return build(t, m,
 		Record{Offset: 40, Timestamp: 1, Key: []byte("k"), Value: []byte("value")},
 		Record{Offset: 45, Timestamp: 2, Key: []byte("k"), Value: []byte("v2")})
 }
@@ -187,16 +187,31 @@ func TestMKB1WriterRefuses(t *testing.T) {
 		{"delete horizon", func(m *Meta) { m.HasDeleteHorizon = true }, []Record{plain}, "MKB1 has no delete horizon"},
 		{"no records", func(*Meta) {}, nil, "not an MKB1 frame: no records"},
 		{"negative base", func(m *Meta) { m.BaseOffset = -9 }, []Record{plain}, "not an MKB1 frame: baseOffset -9"},
-		{"long id", func(m *Meta) { m.TransactionalID = strings.Repeat("x", 65536) }, []Record{plain},
-			"transactional id of 65536 bytes is longer than MKB1 can hold"},
-		{"last offset", func(m *Meta) { m.LastOffset = 40 + math.MaxInt32 + 1 }, []Record{plain},
-			"last offset 2147483688 is too far from base offset 40"},
-		{"large", func(*Meta) {}, []Record{{Offset: 40, Value: make([]byte, mkb1MaxPayload)}},
-			"payload of 16777278 bytes is larger than MiniKafka takes, 16777216"},
-		{"many headers", func(*Meta) {}, []Record{{Offset: 40, Headers: make([]Header, 65536)}},
-			"record at offset 40 has 65536 headers, more than MKB1 can hold"},
-		{"long header", func(*Meta) {}, []Record{{Offset: 40, Headers: []Header{{Key: make([]byte, 65536)}}}},
-			"record at offset 40 has a header key of 65536 bytes, more than MKB1 can hold"},
+		{
+			"long id", func(m *Meta) { m.TransactionalID = strings.Repeat("x", 65536) },
+			[]Record{plain},
+			"transactional id of 65536 bytes is longer than MKB1 can hold",
+		},
+		{
+			"last offset", func(m *Meta) { m.LastOffset = 40 + math.MaxInt32 + 1 },
+			[]Record{plain},
+			"last offset 2147483688 is too far from base offset 40",
+		},
+		{
+			"large", func(*Meta) {},
+			[]Record{{Offset: 40, Value: make([]byte, mkb1MaxPayload)}},
+			"payload of 16777278 bytes is larger than MiniKafka takes, 16777216",
+		},
+		{
+			"many headers", func(*Meta) {},
+			[]Record{{Offset: 40, Headers: make([]Header, 65536)}},
+			"record at offset 40 has 65536 headers, more than MKB1 can hold",
+		},
+		{
+			"long header", func(*Meta) {},
+			[]Record{{Offset: 40, Headers: []Header{{Key: make([]byte, 65536)}}}},
+			"record at offset 40 has a header key of 65536 bytes, more than MKB1 can hold",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := mkb1Meta(40)

@@ -39,7 +39,6 @@ type Reader struct {
 	decoder *compress.Decoder
 
 	legacy legacyState
-	mkb1   mkb1State
 }
 
 // NewReader returns a Reader without a batch: its Next is false until Reset.
