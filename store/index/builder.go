@@ -128,7 +128,7 @@ func (b *Builder) Add(s Span) *OrderError {
 	if err := b.checkRange(s); err != nil {
 		return err
 	}
-	if s.MaxTimestamp > b.state.Max.Timestamp {
+	if !b.mkb1 && s.MaxTimestamp > b.state.Max.Timestamp {
 		b.state.Max = TimeEntry{s.MaxTimestamp, s.LastOffset}
 	}
 	if !b.due(s) {
@@ -178,7 +178,11 @@ func (b *Builder) offerTime(pos int64) *OrderError {
 }
 
 func (b *Builder) checkRange(s Span) *OrderError {
-	if relative := s.LastOffset - b.base; relative < 0 || relative > MaxRelativeOffset {
+	limit := int64(MaxRelativeOffset)
+	if b.mkb1 {
+		limit = math.MaxUint32
+	}
+	if relative := s.LastOffset - b.base; relative < 0 || relative > limit {
 		return &OrderError{Rule: OffsetRange, Offset: s.LastOffset, Last: b.base, Pos: s.Pos}
 	}
 	return nil

@@ -90,8 +90,9 @@ type offsetJudge struct {
 	last OffsetEntry // the last good entry, or one that is below all
 
 	// group is an entry that names the last offset of several batches, of which the last
-	// one is still to come.
-	group item[OffsetEntry]
+	// one is still to come; groupGap says that something unknown lies among them.
+	group    item[OffsetEntry]
+	groupGap bool
 
 	prevLast int64 // last offset and end of the last good batch
 	prevEnd  int64
@@ -110,6 +111,7 @@ func newOffsetJudge(base int64, x *OffsetIndex) *offsetJudge {
 }
 
 func (j *offsetJudge) add(s Span) {
+	j.groupGap = j.groupGap || j.damaged
 	j.settleGroup(s)
 	if wrong, ok := j.lane.untangle(s.Pos, func(e OffsetEntry) bool { return e.Pos == s.Pos && j.fits(e, s) }); ok {
 		j.badField(wrong, fieldPosition, "position %d is out of order", wrong.e.Pos)
@@ -138,7 +140,8 @@ func (j *offsetJudge) judge(it item[OffsetEntry], s Span) {
 	case j.fits(e, s):
 		j.Older++
 	case e.Offset > s.LastOffset && !j.mkb1:
-		j.group = it
+		j.group, j.groupGap = it, false
+		return
 	default:
 		j.badField(it, fieldRelativeOffset, "offset %d, the batch at byte %d is %d..%d", e.Offset, e.Pos, s.FirstOffset, s.LastOffset)
 		return
@@ -175,13 +178,14 @@ func (j *offsetJudge) nowhere(it item[OffsetEntry]) {
 	j.badField(it, fieldPosition, "no batch begins at byte %d", it.e.Pos)
 }
 
-// settleGroup looks whether s ends the group of an entry by the habit of 2.0 to 3.9.
+// settleGroup looks whether s ends the group of an entry by the habit of 2.0 to 3.9. A batch
+// with an entry of its own belongs to no earlier group.
 func (j *offsetJudge) settleGroup(s Span) {
 	switch {
 	case !j.group.ok || s.LastOffset < j.group.e.Offset:
-	case s.LastOffset == j.group.e.Offset:
+	case s.LastOffset == j.group.e.Offset && !j.lane.due(s.Pos):
 		j.Older++
-		j.group.ok = false
+		j.last, j.group.ok = j.group.e, false
 	default:
 		j.badGroup()
 	}
@@ -190,7 +194,7 @@ func (j *offsetJudge) settleGroup(s Span) {
 func (j *offsetJudge) badGroup() {
 	it := j.group
 	j.group.ok = false
-	if j.damaged {
+	if j.damaged || j.groupGap {
 		j.Unjudged++
 		return
 	}
@@ -225,7 +229,6 @@ type timeJudge struct {
 	max      TimeEntry // largest timestamp so far, and the last offset of its batch
 	prevLast int64
 	damaged  bool // something unknown lies behind the last good batch
-	gaps     bool // something unknown lies anywhere before
 }
 
 func newTimeJudge(base int64, x *TimeIndex) *timeJudge {
@@ -240,7 +243,6 @@ func newTimeJudge(base int64, x *TimeIndex) *timeJudge {
 }
 
 func (j *timeJudge) add(s Span) {
-	j.gaps = j.gaps || j.damaged
 	if s.Legacy {
 		s.FirstOffset = j.prevLast + 1
 	}

@@ -11,11 +11,8 @@ import (
 // noCoordinatorEpoch stands in a producer's entry before its first marker.
 const noCoordinatorEpoch int32 = -1
 
-// Bits of the flags of an MKB1 marker, which is a batch without records.
-const (
-	mkb1CommitBit = 2
-	mkb1AbortBit  = 4
-)
+// mkb1AbortBit is set in the flags of an MKB1 abort marker, which is a batch without records.
+const mkb1AbortBit = 4
 
 // OpenTxn is a transaction without a marker so far.
 type OpenTxn struct {
@@ -29,8 +26,11 @@ type OpenTxn struct {
 func (s *State) Open() []OpenTxn {
 	list := make([]OpenTxn, 0, len(s.open))
 	for _, t := range s.open {
-		m := s.producers[t.producerID]
-		list = append(list, OpenTxn{t.producerID, m.epoch, t.first, m.timestamp})
+		o := OpenTxn{t.producerID, record.NoProducerEpoch, t.first, record.NoTimestamp}
+		if m := s.producers[t.producerID]; m != nil {
+			o.ProducerEpoch, o.Timestamp = m.epoch, m.timestamp
+		}
+		list = append(list, o)
 	}
 	return list
 }
