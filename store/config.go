@@ -50,7 +50,10 @@ type Config struct {
 	DedupWindow int
 	// LogStart is the checkpointed log start offset, 0 if there is none.
 	LogStart int64
-	Fsync    Fsync
+	// RecoveryPoint is the checkpointed recovery point: everything below is synced. 0 if
+	// there is none.
+	RecoveryPoint int64
+	Fsync         Fsync
 	// Now is the clock for producer expiry.
 	Now func() time.Time
 	// Log gets a line for each append, roll and truncation.

@@ -185,7 +185,16 @@ func (d *Dir) LogDirs() ([]LogDir, error) {
 
 // BareBrokerID is the id that meta.properties gives a log directory, or 0 where there
 // is no such file or it names none.
-func BareBrokerID(vfs.ReadFS, string) (int32, error) { return 0, nil }
+func BareBrokerID(fsys vfs.ReadFS, logDir string) (int32, error) {
+	props, err := checkpoint.ReadMetaProperties(fsys, filepath.Join(logDir, checkpoint.MetaPropertiesFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return max(props.NodeID, 0), nil
+}
 
 // Partitions lists the partition directories of one broker, sorted by topic and number,
 // the ones put aside (-delete, -future, -stray) included. It reads one directory.

@@ -21,8 +21,10 @@ func (c *Cluster) OpenReplica(ctx context.Context, tp store.TopicPartition, brok
 	if err := c.holdBroker(ctx, broker); err != nil {
 		return nil, err
 	}
-	config.LogStart, _, err = c.checkpointed(broker, checkpoint.LogStartFile, tp)
-	if err != nil {
+	if config.LogStart, _, err = c.checkpointed(broker, checkpoint.LogStartFile, tp); err != nil {
+		return nil, err
+	}
+	if config.RecoveryPoint, _, err = c.checkpointed(broker, checkpoint.RecoveryPointFile, tp); err != nil {
 		return nil, err
 	}
 	return store.OpenLog(c.fs, c.ReplicaDir(tp, broker), config)
