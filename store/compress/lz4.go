@@ -159,7 +159,7 @@ func (f lz4Frame) append(dst, src []byte, b lz4Block) ([]byte, error) {
 	room := min(f.maxBlock, lz4MaxRatio*len(block))
 	dst = slices.Grow(dst, room)
 	n, err := lz4.UncompressBlock(block, dst[len(dst):len(dst)+room])
-	if err != nil {
+	if err != nil || !lz4EndsRight(block, dst[len(dst):len(dst)+n]) {
 		return dst, damaged(src, b.start, "lz4: block does not unpack")
 	}
 	return dst[:len(dst)+n], nil

@@ -211,3 +211,31 @@ func FuzzRoundTrip(f *testing.F) {
 		}
 	})
 }
+
+// TestLZ4WalkReachesTheEnd: the walk that refuses blocks is right about good ones.
+func TestLZ4WalkReachesTheEnd(t *testing.T) {
+	e := NewEncoder()
+	rapid.Check(t, func(t *rapid.T) {
+		frame, err := e.Encode(nil, payload().Draw(t, "plain"), LZ4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := parseLZ4Header(frame, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for pos := f.size; ; {
+			b, err := f.block(frame, pos)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.last {
+				return
+			}
+			pos = b.next
+			if !b.stored && !lz4WalksToEnd(frame[b.start:b.end]) {
+				t.Errorf("block at %d: %x", pos, frame[b.start:b.end])
+			}
+		}
+	})
+}

@@ -113,6 +113,8 @@ func TestLZ4AsStrictAsKafka(t *testing.T) {
 			name: "match at distance 0", hex: `04224d18 60 40 82 0f000000 68 68656c6c6f20 0000 50 68656c6c6f 00000000`,
 			pos: 11, detail: "lz4: block does not unpack",
 		},
+		{name: "block ends in a match", hex: `04224d18 60 40 82 09000000 68 68656c6c6f20 0600 00000000`, pos: 11, detail: "lz4: block does not unpack"},
+		{name: "block ends in four literals", hex: `04224d18 60 40 82 0e000000 68 68656c6c6f20 0600 40 68656c6c 00000000`, pos: 11, detail: "lz4: block does not unpack"},
 		{name: "no end mark", hex: `04224d18 60 40 82 0f000000` + helloBlock, pos: 26, detail: "lz4: no end mark"},
 		{
 			name: "no content checksum", hex: `04224d18 64 40 a7 0f000000` + helloBlock + `00000000`,

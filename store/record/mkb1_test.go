@@ -317,11 +317,12 @@ type fataler interface{ Fatal(args ...any) }
 
 // recordRow is what every format keeps of a record, in one line.
 func recordRow(r *Record) string {
-	row := fmt.Sprintf("%d at %d: %s = %s", r.Offset, r.Timestamp, quoted(r.Key), quoted(r.Value))
+	var row strings.Builder
+	fmt.Fprintf(&row, "%d at %d: %s = %s", r.Offset, r.Timestamp, quoted(r.Key), quoted(r.Value))
 	for _, h := range r.Headers {
-		row += fmt.Sprintf(" %s:%s", quoted(h.Key), quoted(h.Value))
+		fmt.Fprintf(&row, " %s:%s", quoted(h.Key), quoted(h.Value))
 	}
-	return row
+	return row.String()
 }
 
 // FuzzMKB1: nothing panics, and what reads to its end is written again to the same bytes.
