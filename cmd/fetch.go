@@ -1,0 +1,210 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"logdir/cmd/internal/flagval"
+	"logdir/store"
+	"logdir/store/client"
+	"logdir/store/cluster"
+	"logdir/store/corrupt"
+)
+
+// fetchOptions are the flags of "logdir fetch".
+type fetchOptions struct {
+	target      string
+	partitions  string
+	offset      flagval.OffsetSpec
+	maxMessages int64
+
+	format       string
+	keyDelimiter string
+	delimiter    string
+	null         string
+	meta         bool
+
+	upTo      string // upToHW or upToLEO, "" for the directory's default
+	grep      []string
+	onDamage  string
+	isolation string
+
+	follow    bool
+	timeoutMs int64
+
+	given func(flag string) bool
+}
+
+// The values of --up-to, --on-damage and --isolation-level.
+const (
+	upToHW          = "hw"
+	upToLEO         = "leo"
+	damageStop      = "stop"
+	damageSkip      = "skip"
+	readUncommitted = "read_uncommitted"
+	readCommitted   = "read_committed"
+)
+
+func newFetchCmd(env *Env) *cobra.Command {
+	o := &fetchOptions{}
+	c := &cobra.Command{
+		Use:     "fetch TOPIC[:PARTS][@BROKER]",
+		Aliases: []string{"consume"},
+		Short:   "print the records of a topic",
+		Long: `Print records, one value a line: partitions in number order, offsets in order within
+each. It stops at the high watermark and ends; see --up-to and --follow. Nothing is
+committed, nothing is written, no lock is taken.`,
+		Example: `  logdir fetch orders
+  logdir fetch orders:1 -o -10 -f '%o %d{iso} %k=%v\n'
+  logdir fetch orders -o @2026-01-01:@2026-01-02 -J --grep 'k:^alice$'`,
+		Args:        o.checkArgs,
+		Annotations: about("0 2 3 4 5", "logdir-fetch(1)", "logdir help offsets", "logdir help format"),
+	}
+	o.addFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), env, args) }
+	return c
+}
+
+func (o *fetchOptions) checkArgs(_ *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0 && o.target == "":
+		return errors.New("which topic?")
+	case len(args) > 1 || len(args) == 1 && o.target != "":
+		return errors.New("one topic at a time")
+	}
+	return nil
+}
+
+func (o *fetchOptions) addFlags(c *cobra.Command) {
+	fs := c.Flags()
+	o.given = fs.Changed
+	o.offset, o.delimiter, o.onDamage, o.isolation = flagval.WholeLog(), "\n", damageStop, readUncommitted
+	fs.StringVarP(&o.partitions, "partition", "p", "", "the `partitions`, as in TOPIC:N,N (default all)")
+	fs.VarP(&o.offset, "offset", "o", "where to begin, or a `range`: start end N -N +N N:M @TIME @TIME:TIME")
+	fs.Int64VarP(&o.maxMessages, "max-messages", "c", 0, "stop after so many records: a `number`, 0 for all")
+	flagGroup(c, "which records", "partition", "offset", "max-messages")
+
+	fs.StringVarP(&o.format, "format", "f", "", `a record `+"`format`"+` (default '%v\n')`)
+	fs.VarP(flagval.NewEscaped(&o.keyDelimiter), "key-delimiter", "K", "print the key and this `text` before the value")
+	fs.VarP(flagval.NewEscaped(&o.delimiter), "delimiter", "D", "the `text` behind each record")
+	fs.StringVar(&o.null, "null", "", "the `text` for a null key or value")
+	fs.BoolVar(&o.meta, "meta", false, "with --json: also leader epoch, producer, sequence and broker")
+	flagGroup(c, "output", "format", "key-delimiter", "delimiter", "null", "meta")
+
+	fs.Var(flagval.Enum(&o.upTo, upToHW, upToLEO), "up-to", "`end`: hw (high watermark; default in a cluster) or leo (log end; default elsewhere)")
+	fs.StringArrayVar(&o.grep, "grep", nil, "only records that match: a `filter` k:RE, v:RE or h:NAME=RE; ! before it negates")
+	fs.Var(flagval.Enum(&o.onDamage, damageStop, damageSkip), "on-damage", "`what` to do at damage: stop there, or skip to the next good batch")
+	fs.Var(flagval.Enum(&o.isolation, readUncommitted, readCommitted), "isolation-level", "`level`: read_uncommitted or read_committed")
+	flagGroup(c, "filters", "up-to", "grep", "on-damage", "isolation-level")
+
+	fs.BoolVarP(&o.follow, "follow", "F", false, "keep looking for new records")
+	fs.Int64Var(&o.timeoutMs, "timeout-ms", 0, "with --follow: give up after so many `ms` without a record, 0 never")
+	flagGroup(c, "following", "follow", "timeout-ms")
+	o.addKafkaSpellings(c)
+}
+
+// addKafkaSpellings accepts what other consumers need to be told and this one does anyway.
+func (o *fetchOptions) addKafkaSpellings(c *cobra.Command) {
+	var ignored bool
+	fs := c.Flags()
+	fs.StringVarP(&o.target, "topic", "t", "", "as the argument TOPIC")
+	fs.BoolVar(&ignored, "from-beginning", false, "the default")
+	fs.BoolVarP(&ignored, "exit", "e", false, "the default")
+	for _, name := range []string{"topic", "from-beginning", "exit"} {
+		fs.Lookup(name).Hidden = true
+	}
+}
+
+func (o *fetchOptions) run(ctx context.Context, env *Env, args []string) error {
+	if len(args) == 1 {
+		o.target = args[0]
+	}
+	if err := o.validate(env); err != nil {
+		return err
+	}
+	filters, err := parseFilters(o.grep)
+	if err != nil {
+		return err
+	}
+	view, err := cluster.OpenView(env.FS, env.Global.DataDir)
+	if err != nil {
+		return err
+	}
+	if view.Kind == store.KindMiniKafka && o.isolation == readCommitted {
+		return store.Errorf(store.Refused, "UNSUPPORTED_FOR_MESSAGE_FORMAT",
+			"MiniKafka keeps what was committed in its transactions.journal, which is not read here")
+	}
+	refs, err := o.resolve(view)
+	if err != nil {
+		return err
+	}
+	printer, err := o.printer(env)
+	if err != nil {
+		return err
+	}
+	f := &fetchRun{
+		o: o, env: env, view: view, printer: printer, filters: filters,
+		fetcher: client.NewFetcher(),
+	}
+	return f.run(ctx, refs)
+}
+
+func (o *fetchOptions) validate(env *Env) error {
+	switch {
+	case o.partitions != "" && strings.Contains(o.target, ":"):
+		return usagef("%s names partitions already: no --partition", o.target)
+	case o.offset.From.Kind == flagval.Stored || o.offset.HasTo && o.offset.To.Kind == flagval.Stored:
+		return usagef("--offset stored is the committed offset of a group, and there is no group")
+	case o.format != "" && (o.given("key-delimiter") || o.given("delimiter")):
+		return usagef("--format says everything: no --key-delimiter and no --delimiter")
+	case o.meta && !env.JSON():
+		return usagef("--meta adds to --json")
+	case o.maxMessages < 0 || o.timeoutMs < 0:
+		return usagef("numbers of records and times are not negative")
+	case o.timeoutMs > 0 && !o.follow:
+		return usagef("--timeout-ms needs --follow: without it fetch ends at the end of the log")
+	}
+	return nil
+}
+
+// resolve finds the replicas to read. In a cluster the metadata decides whether a topic
+// is there, not its folders.
+func (o *fetchOptions) resolve(view *cluster.View) ([]store.PartitionRef, error) {
+	target := o.target
+	if o.partitions != "" {
+		topic, broker, hasBroker := strings.Cut(target, "@")
+		if target = topic + ":" + o.partitions; hasBroker {
+			target += "@" + broker
+		}
+	}
+	if view.Meta != nil && !store.LooksLikePath(target) {
+		t, err := store.ParseTarget(target)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := view.Meta.Topic(t.Topic); err != nil {
+			return nil, err
+		}
+	}
+	return view.Resolve([]string{target}, false)
+}
+
+// damageError is damage as the command's error: with the path as it is shown, and the
+// way on.
+func (f *fetchRun) damageError(ref store.PartitionRef, d *corrupt.Error) error {
+	shown := *d
+	shown.Path = f.view.Rel(d.Path)
+	name := d.Kind.KafkaName()
+	e := store.Errorf(store.Damage, name, "%s", strings.TrimSuffix(shown.Error(), " ("+name+")"))
+	switch {
+	case f.o.onDamage == damageSkip && d.NextOffset != corrupt.Unknown:
+		e.Msg += fmt.Sprintf(": skipped to offset %d", d.NextOffset)
+	case d.NextOffset != corrupt.Unknown:
+		return e.WithHint("read on at offset %d with --on-damage skip", d.NextOffset)
+	}
+	return e.WithHint("logdir recover --dry-run -d %s %s", f.view.Path, ref.TopicPartition)
+}

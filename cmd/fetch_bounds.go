@@ -1,0 +1,104 @@
+package cmd
+
+import (
+	"logdir/cmd/internal/flagval"
+	"logdir/store"
+	"logdir/store/client"
+	"logdir/store/corrupt"
+	"logdir/store/record"
+)
+
+// bounds are the offsets between which a replica may be read.
+type bounds struct {
+	start, end int64
+	// damage is what stands at the tail, and damageAt the offset before it; nil if
+	// nothing does, or if reading ends before.
+	damage   *corrupt.Error
+	damageAt int64
+}
+
+// bounds finds them for one replica. With --on-damage skip the end lies behind the
+// damage, if a good batch does.
+func (f *fetchRun) bounds(p *place, log *store.LogReader) (bounds, error) {
+	end, damage, err := log.End()
+	if err != nil {
+		return bounds{}, err
+	}
+	b := bounds{start: log.Start(), end: end, damage: damage, damageAt: end}
+	if damage != nil && f.o.onDamage == damageSkip {
+		b.damage = nil // it is met, and told of, on the way
+		if b.end, err = endBehind(log, end); err != nil {
+			return b, err
+		}
+	}
+	if f.upTo() == upToLEO {
+		return b, nil
+	}
+	mark, known, err := f.view.HighWatermark(p.ref, b.end)
+	if known && mark < b.end {
+		b.end, b.damage = mark, nil
+	}
+	return b, err
+}
+
+// upTo is --up-to: in a cluster the high watermark is known, elsewhere it is a guess.
+func (f *fetchRun) upTo() string {
+	switch {
+	case f.o.upTo != "":
+		return f.o.upTo
+	case f.view.Clustered():
+		return upToHW
+	}
+	return upToLEO
+}
+
+// endBehind is the offset behind the last good batch, whatever damage stands between.
+func endBehind(log *store.LogReader, from int64) (int64, error) {
+	f, end := client.NewFetcher(), from
+	q := client.Fetch{Log: log, From: from, To: maxOffset, Damaged: func(*corrupt.Error) bool { return true }}
+	next, err := f.Run(q, func(*record.Batch, *record.Record) error { return nil })
+	return max(end, next), err
+}
+
+// begin turns --offset into the range of one replica.
+func (f *fetchRun) begin(p *place, log *store.LogReader, b bounds) error {
+	spec := f.o.offset
+	from, err := f.locate(spec.From, log, b)
+	if err != nil {
+		return err
+	}
+	p.to = maxOffset
+	if spec.HasTo {
+		if p.to, err = f.locate(spec.To, log, b); err != nil {
+			return err
+		}
+	}
+	if from >= b.start && from <= b.end {
+		p.next = from
+		return nil
+	}
+	if b.damage != nil && from > b.end {
+		return f.damageError(p.ref, b.damage)
+	}
+	return store.Errorf(store.NotFound, "OFFSET_OUT_OF_RANGE",
+		"%s: offset %d is out of range: the log goes from %d to %d", p.ref.TopicPartition, from, b.start, b.end).
+		WithHint("logdir offsets %s", p.ref.TopicPartition)
+}
+
+// locate finds one end of a range. A distance from either end stops at the other one,
+// as tail's does; a time after the last record is the end.
+func (f *fetchRun) locate(o flagval.Offset, log *store.LogReader, b bounds) (int64, error) {
+	switch o.Kind {
+	case flagval.Start:
+		return min(b.start+o.N, max(b.start, b.end)), nil
+	case flagval.End:
+		return max(b.end-o.N, b.start), nil
+	case flagval.AtTime:
+		offset, _, found, err := log.OffsetForTime(o.Time.At(f.env.Now()))
+		if !found || err != nil {
+			return b.end, err
+		}
+		return min(offset, b.end), nil
+	}
+	return o.N, nil
+}

@@ -1,0 +1,110 @@
+package cmd
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"logdir/cmd/internal/flagval"
+	"logdir/store/client"
+	"logdir/store/compress"
+	"logdir/store/record"
+)
+
+// The values of --input.
+const (
+	inputLines = "lines"
+	inputJSON  = "json"
+)
+
+// addFlags defines the flags of produce, in the groups of its help text.
+func (o *produceOptions) addFlags(c *cobra.Command) {
+	fs := c.Flags()
+	o.given = func(name string) bool { return fs.Changed(name) }
+	o.addInputFlags(c, fs)
+	o.addPlacementFlags(c, fs)
+	o.addSendingFlags(c, fs)
+	o.addIdentityFlags(c, fs)
+	o.addReportFlags(fs)
+	o.addKafkaSpellings(fs)
+}
+
+func (o *produceOptions) addInputFlags(c *cobra.Command, fs *pflag.FlagSet) {
+	o.input, o.delimiter = inputLines, "\n"
+	fs.StringArrayVarP(&o.lines, "lines", "l", nil, "read records from the lines of this `file`, not of stdin")
+	fs.Var(flagval.Enum(&o.input, inputLines, inputJSON), "input", "`form` of a line: lines, or json as fetch -J prints it")
+	fs.VarP(flagval.NewEscaped(&o.keyDelimiter), "key-delimiter", "K", "split records into key and value at this `text`")
+	fs.VarP(flagval.NewEscaped(&o.delimiter), "delimiter", "D", "the `text` between records")
+	fs.StringVarP(&o.key, "key", "k", "", "one `key` for all records")
+	fs.StringArrayVarP(&o.headers, "header", "H", nil, "add a header `name=value`; a name alone has a null value")
+	fs.BoolVarP(&o.tombstone, "tombstone", "Z", false, "an empty value becomes null")
+	fs.Int64VarP(&o.maxMessages, "max-messages", "c", 0, "stop after so many records: a `number`, 0 for all")
+	fs.BoolVarP(&o.tee, "tee", "T", false, "copy the records to stdout")
+	flagGroup(c, "input", "lines", "input", "key-delimiter", "delimiter", "key", "header", "tombstone", "max-messages", "tee")
+}
+
+func (o *produceOptions) addPlacementFlags(c *cobra.Command, fs *pflag.FlagSet) {
+	fs.Int32VarP(&o.partition, "partition", "p", -1, "put all records on this partition: a `number`")
+	fs.Var(flagval.Enum(&o.partitioner, names(client.Partitioners)...), "partitioner",
+		"`hash` of the keys: crc32, md5 or murmur2 (default the topic's logdir.partitioner)")
+	fs.Var(flagval.Enum(&o.unkeyed, client.Sticky.String(), client.RoundRobin.String()), "unkeyed",
+		"`way` of records without a key: sticky or round-robin (default the topic's logdir.unkeyed)")
+	flagGroup(c, "placement", "partition", "partitioner", "unkeyed")
+}
+
+func names(list []client.Partitioner) []string {
+	out := make([]string, len(list))
+	for i, p := range list {
+		out[i] = p.String()
+	}
+	return out
+}
+
+func (o *produceOptions) addSendingFlags(c *cobra.Command, fs *pflag.FlagSet) {
+	o.compression, o.fsync = compress.None.String(), "close"
+	fs.IntVar(&o.batchSize, "batch-size", 16384, "a batch closes before it exceeds so many `bytes`; it always takes one record")
+	fs.Int64Var(&o.lingerMs, "linger-ms", 1000, "close a batch that is so many `ms` old; -1 only by size and at the end")
+	fs.StringVar(&o.acks, "acks", "1", "wait for `whom`: 0 nobody, 1 the leader, all the in-sync replicas")
+	fs.Int64Var(&o.requestTimeout, "request-timeout-ms", 1500, "how many `ms` acks all waits for the in-sync replicas")
+	fs.BoolVar(&o.replicate, "replicate", false, "drive follower rounds until acknowledged")
+	fs.StringVarP(&o.compression, "compression", "z", o.compression, "`codec`: none, gzip, snappy, lz4 or zstd")
+	fs.Var(flagval.Enum(&o.fsync, "always", "close", "never"), "fsync", "`when` to sync: always (before each answer), close or never")
+	fs.IntVar(&o.retries, "retries", 3, "send again so many `times` when the partition is full or an acknowledgement got lost")
+	fs.Int64Var(&o.retryBackoff, "retry-backoff-ms", 100, "wait so many `ms` before each retry")
+	fs.BoolVar(&o.noDLQ, "no-dlq", false, "fail where a batch would go to the dead letter queue")
+	flagGroup(c, "batching and acknowledgement", "batch-size", "linger-ms", "acks", "request-timeout-ms", "replicate",
+		"compression", "fsync", "retries", "retry-backoff-ms", "no-dlq")
+}
+
+func (o *produceOptions) addIdentityFlags(c *cobra.Command, fs *pflag.FlagSet) {
+	fs.BoolVar(&o.idempotent, "idempotent", false, "take a new producer id: retries are recognised (forces acks all)")
+	fs.StringVar(&o.transactionalID, "transactional-id", "", "keep the producer id of this `name`, one epoch up each time: fences the session before")
+	fs.Int64Var(&o.producerID, "producer-id", record.NoProducerID, "write exactly this producer `id`")
+	fs.Int32Var(&o.producerEpoch, "producer-epoch", 0, "with --producer-id: its `epoch`")
+	fs.Int32Var(&o.baseSequence, "base-sequence", 0, "with --producer-id: the `sequence` of the first record on a partition")
+	fs.Int32Var(&o.leaderEpoch, "leader-epoch", client.AnyEpoch, "the leader `epoch` this producer believes in; a stale one is fenced")
+	fs.IntVar(&o.loseAcks, "lose-acks", 0, "pretend that the first `number` acknowledgements got lost, so that they are sent again")
+	fs.Int64Var(&o.crashAfter, "crash-after", 0, "die after so many records: a `number`; what is still open is lost")
+	fs.VarP(&o.properties, "producer-property", "X", "any of these by Kafka's name: `name=value`; -X list shows them")
+	o.properties.flags = fs
+	flagGroup(c, "identity and failure", "idempotent", "transactional-id", "producer-id", "producer-epoch", "base-sequence",
+		"leader-epoch", "lose-acks", "crash-after", "producer-property")
+}
+
+func (o *produceOptions) addReportFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&o.report, "report", reportPartition, "what to print: a `kind`: partition, batch, record, none, or a record format with %")
+}
+
+// addKafkaSpellings makes what a user of Kafka's own tools types by habit work too.
+func (o *produceOptions) addKafkaSpellings(fs *pflag.FlagSet) {
+	fs.StringVarP(&o.topic, "topic", "t", "", "as the argument TOPIC")
+	fs.Lookup("topic").Hidden = true
+	for kafka, ours := range map[string]string{
+		"request-required-acks":      "acks",
+		"message-send-max-retries":   "retries",
+		"max-partition-memory-bytes": "batch-size",
+		"compression-codec":          "compression",
+		"timeout":                    "linger-ms",
+	} {
+		alias(fs, kafka, ours)
+	}
+}

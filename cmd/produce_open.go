@@ -1,0 +1,194 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"strings"
+
+	"logdir/cmd/internal/input"
+	"logdir/cmd/internal/render"
+	"logdir/store"
+	"logdir/store/client"
+	"logdir/store/cluster"
+	"logdir/store/record"
+	"logdir/store/vfs"
+)
+
+// open finds the topic and makes the parts of the producer.
+func (p *producer) open(ctx context.Context, fsync store.Fsync) error {
+	if err := p.checkPartition(); err != nil {
+		return err
+	}
+	topic, err := p.cluster.Meta().Topic(p.o.topic)
+	if err != nil {
+		return err
+	}
+	p.partitions = len(topic.Partitions)
+	acks, err := p.o.acksWanted()
+	if err != nil {
+		return err
+	}
+	o := client.TopicOptions{LeaderEpoch: p.o.leaderEpoch, Sync: fsync != store.FsyncNever}
+	if o.Followers, err = p.followers(topic, acks); err != nil {
+		return err
+	}
+	if p.topic, err = client.OpenTopic(p.cluster, p.o.topic, o); err != nil {
+		return err
+	}
+	if p.report, err = newProduceReport(p.env, p.o.topic, p.o.report); err != nil {
+		return err
+	}
+	p.session = client.NewSession(p.topic, p.sending(acks), p.report.Batch)
+	p.openInput()
+	return p.openBatching(ctx, p.cluster.Meta().Settings(topic))
+}
+
+// checkPartition refuses a --partition that the topic does not have.
+func (p *producer) checkPartition() error {
+	if p.o.partition < 0 {
+		return nil
+	}
+	_, _, err := p.cluster.Meta().Partition(store.TopicPartition{Topic: p.o.topic, Partition: p.o.partition})
+	return err
+}
+
+// followers are what --replicate drives. A topic of one replica has none.
+func (p *producer) followers(topic *cluster.Topic, acks client.Acks) (client.Followers, error) {
+	wanted := p.o.replicate || p.cluster.Meta().AutoReplicate && acks == client.AcksAll
+	if !wanted || topic.ReplicationFactor() == 1 {
+		return nil, nil
+	}
+	return nil, store.Errorf(store.Refused, "UNSUPPORTED_VERSION", "this build cannot drive followers").
+		WithHint("use --acks 1")
+}
+
+func (p *producer) sending(acks client.Acks) client.Sending {
+	return client.Sending{
+		Topic: p.o.topic, Acks: acks, LoseAcks: p.o.loseAcks,
+		RequestTimeout: milliseconds(p.o.requestTimeout),
+		Retries:        p.o.retries, Backoff: milliseconds(p.o.retryBackoff),
+	}
+}
+
+// openInput prepares the reading of records.
+func (p *producer) openInput() {
+	p.splitter = input.Splitter{Delimiter: []byte(p.o.delimiter), KeyDelimiter: []byte(p.o.keyDelimiter)}
+	if p.o.input == inputJSON {
+		p.parser = &render.RecordParser{}
+		p.byEnvelope = p.o.partition < 0 && !p.o.given("partitioner") && !p.o.given("unkeyed")
+	}
+	if p.o.given("key") {
+		p.key = append([]byte{}, p.o.key...)
+	}
+	p.headers = parseHeaders(p.o.headers)
+	if p.o.tee {
+		p.tee = bufio.NewWriterSize(p.env.Out, 64<<10)
+	}
+}
+
+// parseHeaders reads name=value, or a name alone for a null value.
+func parseHeaders(texts []string) []record.Header {
+	var headers []record.Header
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		h := record.Header{Key: []byte(name)}
+		if ok {
+			h.Value = []byte(value)
+		}
+		headers = append(headers, h)
+	}
+	return headers
+}
+
+// openBatching prepares placement and batching by the flags, and by the topic's configs
+// where a flag says nothing.
+func (p *producer) openBatching(ctx context.Context, settings cluster.Settings) error {
+	placement, err := p.placement(settings)
+	if err != nil {
+		return err
+	}
+	codec, err := parseCodec(p.o.compression)
+	if err != nil {
+		return err
+	}
+	identity, err := p.identity(ctx)
+	if err != nil {
+		return err
+	}
+	p.placer = client.NewPlacer(placement)
+	p.accumulator = client.NewAccumulator(client.Batching{
+		Partitions: p.partitions, Size: p.o.batchSize, Linger: milliseconds(p.o.lingerMs),
+		Format: formatOf(settings), Codec: codec, Identity: identity,
+	}, p.placer.BatchClosed)
+	return nil
+}
+
+func (p *producer) placement(settings cluster.Settings) (client.Placement, error) {
+	hash, err := client.ParsePartitioner(orElse(p.o.partitioner, settings.Text(cluster.Partitioner)))
+	if err != nil {
+		return client.Placement{}, err
+	}
+	unkeyed, err := client.ParseUnkeyed(orElse(p.o.unkeyed, settings.Text(cluster.Unkeyed)))
+	return client.Placement{
+		Partitions: p.partitions, Hash: hash, Unkeyed: unkeyed, LogEnds: p.topic.LogEnds,
+	}, err
+}
+
+func orElse(flag, otherwise string) string {
+	if flag != "" {
+		return flag
+	}
+	return otherwise
+}
+
+// formatOf is the record format of a topic's logdir.format.
+func formatOf(settings cluster.Settings) record.Format {
+	if settings.Text(cluster.Format) == "mkb1" {
+		return record.MKB1
+	}
+	return record.V2
+}
+
+// identity is what the batches are stamped with.
+func (p *producer) identity(ctx context.Context) (client.Identity, error) {
+	switch ids := client.NewIdentities(p.cluster); {
+	case p.o.transactionalID != "":
+		return ids.Named(ctx, p.o.transactionalID)
+	case p.o.idempotent:
+		return ids.New(ctx)
+	case p.o.given("producer-id"):
+		return client.Identity{ProducerID: p.o.producerID, Epoch: p.o.producerEpoch, BaseSequence: p.o.baseSequence}, nil
+	}
+	return client.NoIdentity, nil
+}
+
+// stdinPart is standard input as a part of records.
+func (e *Env) stdinPart() input.Part {
+	return input.Part{Name: "stdin", Open: func() (io.ReadCloser, error) { return io.NopCloser(e.In), nil }}
+}
+
+// filePart is a file as a part: one record, or lines.
+func (e *Env) filePart(name string, whole bool) input.Part {
+	return input.Part{Name: name, Whole: whole, Open: func() (io.ReadCloser, error) {
+		f, err := e.FS.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		return &fileReader{file: f}, nil
+	}}
+}
+
+// fileReader reads a vfs file from its start.
+type fileReader struct {
+	file vfs.ReadFile
+	pos  int64
+}
+
+func (r *fileReader) Read(p []byte) (int, error) {
+	n, err := r.file.ReadAt(p, r.pos)
+	r.pos += int64(n)
+	return n, err
+}
+
+func (r *fileReader) Close() error { return r.file.Close() }

@@ -1,0 +1,63 @@
+package client
+
+import (
+	"errors"
+	"slices"
+
+	"logdir/store"
+	"logdir/store/index"
+	"logdir/store/producer"
+	"logdir/store/record"
+)
+
+// Isolation is what a read_committed consumer must know of a log: how far it is stable,
+// and which transactions were aborted.
+type Isolation struct {
+	// LastStable is the last stable offset: no transaction below it is open.
+	LastStable int64
+	aborted    map[int64][]index.AbortedTxn // by producer id, in the order of the log
+}
+
+// ReadIsolation finds it out from the batches themselves, from the start of the log to
+// its high watermark: transaction indexes may be missing, and hold no open transaction.
+// Damage on the way is passed over.
+func ReadIsolation(log *store.LogReader, highWatermark int64) (i *Isolation, err error) {
+	i = &Isolation{aborted: map[int64][]index.AbortedTxn{}}
+	state := producer.NewState(producer.DefaultWindow)
+	state.SetHighWatermark(highWatermark)
+	c := log.From(log.Start())
+	defer func() { err = errors.Join(err, c.Close()) }()
+	for c.Next() {
+		if c.Damage() != nil || !c.Batch().IsTransactional() {
+			continue
+		}
+		if c.Batch().BaseOffset() >= highWatermark {
+			break
+		}
+		ended, err := state.Update(c.Batch())
+		if err != nil {
+			return nil, err
+		}
+		if ended != nil && ended.Aborted {
+			i.aborted[ended.ProducerID] = append(i.aborted[ended.ProducerID], ended.AbortedTxn)
+		}
+	}
+	i.LastStable = state.LastStable(highWatermark)
+	return i, c.Err()
+}
+
+// hides tells whether a batch belongs to an aborted transaction. A nil Isolation hides
+// nothing.
+func (i *Isolation) hides(b *record.Batch) bool {
+	if i == nil || !b.IsTransactional() {
+		return false
+	}
+	txns, base := i.aborted[b.ProducerID()], b.BaseOffset()
+	at, _ := slices.BinarySearchFunc(txns, base, func(t index.AbortedTxn, base int64) int {
+		if t.LastOffset < base {
+			return -1
+		}
+		return 1
+	})
+	return at < len(txns) && txns[at].FirstOffset <= base
+}
