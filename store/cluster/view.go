@@ -95,16 +95,3 @@ func (v *View) writing(ref store.PartitionRef) func() bool {
 		return err == nil && held
 	}
 }
-
-// HighWatermark is what the broker of a replica knows as the high watermark of a log
-// that ends at logEnd: its log end if it leads and is the whole ISR, else what its
-// checkpoint says, never more than logEnd. known is false where neither tells.
-func (v *View) HighWatermark(ref store.PartitionRef, logEnd int64) (mark int64, known bool, err error) {
-	if v.Meta != nil {
-		if _, p, err := v.Meta.Partition(ref.TopicPartition); err == nil && p.LeaderID() == ref.Broker && p.Alone() {
-			return logEnd, true, nil
-		}
-	}
-	mark, known, err = v.checkpointed(filepath.Dir(ref.Dir), checkpoint.HighWatermarkFile, ref.TopicPartition)
-	return min(mark, logEnd), known, err
-}
