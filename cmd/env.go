@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"logdir/cmd/internal/logging"
+	"logdir/cmd/internal/progress"
 	"logdir/cmd/internal/render"
 	"logdir/store"
 	"logdir/store/vfs"
@@ -116,6 +117,15 @@ func (e *Env) aside(kind, format string, args []any) {
 // not dropped by --quiet.
 func (e *Env) Tell(format string, args ...any) { fmt.Fprintf(e.Err, format+"\n", args...) }
 
+// Progress shows how far a long command is, in bytes, on a terminal only. Close it before
+// anything else is written.
+func (e *Env) Progress(label string, total int64) *progress.Bar {
+	if !e.StderrIsTTY || e.Global.Quiet {
+		return nil
+	}
+	return progress.Start(e.Err, label, total)
+}
+
 // Confirm asks before something dangerous. It returns nil for yes; without a terminal
 // and without --yes it refuses and names the flag.
 func (e *Env) Confirm(question string) error {
@@ -139,8 +149,7 @@ func (e *Env) Confirm(question string) error {
 
 // readLine reads one line and not a byte more: the rest of stdin belongs to others.
 func readLine(r io.Reader) (string, error) {
-	line, err := bufio.NewReaderSize(oneByte{r}, 16).ReadString('\n')
-	return line, err
+	return bufio.NewReaderSize(oneByte{r}, 16).ReadString('\n')
 }
 
 // oneByte reads single bytes, so that no buffer runs ahead.

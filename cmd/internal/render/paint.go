@@ -21,9 +21,9 @@ var statusColors = map[string]string{
 }
 
 // paint colours the cells of the column STATUS.
-func paint(columns []string, rows [][]string, color bool) {
+func paint(columns []string, rows [][]string) {
 	i := slices.Index(columns, "STATUS")
-	if !color || i < 0 {
+	if i < 0 {
 		return
 	}
 	for _, row := range rows {

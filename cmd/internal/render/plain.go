@@ -1,6 +1,9 @@
 package render
 
-import "bufio"
+import (
+	"bufio"
+	"bytes"
+)
 
 // writePlain lays out the same table as writeLibrary, byte for byte, without
 // allocating per row.
@@ -12,13 +15,16 @@ func writePlain(w *bufio.Writer, columns []string, rows [][]string, noHeader boo
 	for _, row := range rows {
 		widen(widths, row)
 	}
+	var line []byte
 	if !noHeader {
-		writePlainRow(w, widths, columns)
+		line = appendPlainRow(line, widths, columns)
+		w.Write(line)
 	}
 	for _, row := range rows {
-		writePlainRow(w, widths, row)
+		line = appendPlainRow(line[:0], widths, row)
+		w.Write(line)
 	}
-	return w.Flush()
+	return w.Flush() // tells the first error of any write
 }
 
 func widen(widths []int, cells []string) {
@@ -27,16 +33,13 @@ func widen(widths []int, cells []string) {
 	}
 }
 
-// writePlainRow leaves errors to the flush: a bufio.Writer keeps the first one.
-func writePlainRow(w *bufio.Writer, widths []int, cells []string) {
+// appendPlainRow pads every cell but leaves no blanks at the end of the line.
+func appendPlainRow(dst []byte, widths []int, cells []string) []byte {
 	for i, c := range cells {
-		w.WriteString(c)
-		if i == len(cells)-1 {
-			break
-		}
+		dst = append(dst, c...)
 		for range widths[i] + 2 - width(c) {
-			w.WriteByte(' ')
+			dst = append(dst, ' ')
 		}
 	}
-	w.WriteByte('\n')
+	return append(bytes.TrimRight(dst, " "), '\n')
 }
