@@ -53,7 +53,7 @@ func Peek(prefix []byte) (size int64, f Format, ok bool) {
 		return 0, 0, false
 	}
 	size, f = claim(prefix)
-	return size, f, f.known() && size >= f.minSize() && size <= f.maxSize()
+	return size, f, f.known() && size >= f.MinSize() && size <= f.maxSize()
 }
 
 // Sniff is Peek with the reason for a refusal. size is the whole frame on disk, its
@@ -70,7 +70,7 @@ func Sniff(prefix []byte) (size int64, f Format, err *corrupt.Error) {
 	case !f.known():
 		err = corrupt.Newf(corrupt.BadMagic, 0, corrupt.Unknown, "magic %d", int8(prefix[posMagic]))
 		err.Field = "magic"
-	case size < f.minSize() || size > f.maxSize():
+	case size < f.MinSize() || size > f.maxSize():
 		err = corrupt.Newf(corrupt.BadLength, 0, corrupt.Unknown, "length %d", size-sizedFrom)
 		err.Field = "batchLength"
 	}
@@ -91,8 +91,8 @@ func claim(prefix []byte) (int64, Format) {
 
 func (f Format) known() bool { return f <= V2 || f == MKB1 }
 
-// minSize is the smallest frame of a known format.
-func (f Format) minSize() int64 {
+// MinSize is the smallest frame of a known format, in bytes.
+func (f Format) MinSize() int64 {
 	switch f {
 	case V0:
 		return sizedFrom + minV0Length

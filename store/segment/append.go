@@ -12,8 +12,9 @@ type AppenderOptions struct {
 	LogEnd int64
 	Epoch  int32
 	// MidWrite, if set, is called when half of the bytes of an append are in the file and
-	// the other half is not: a failure point.
-	MidWrite func()
+	// the other half is not: a failure point. Its error ends the append there, with nothing
+	// cleaned up.
+	MidWrite func() error
 }
 
 // Appender extends the active segment of a partition and keeps its indexes. It takes no

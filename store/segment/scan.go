@@ -2,7 +2,9 @@ package segment
 
 import (
 	"io"
+	"math"
 
+	"logdir/store/compress"
 	"logdir/store/corrupt"
 	"logdir/store/record"
 )
@@ -23,7 +25,8 @@ type Options struct {
 	// Epoch is the leader epoch before Start.
 	Epoch int32
 
-	// SkipCRC trusts lengths and does not compute checksums.
+	// SkipCRC trusts lengths and does not compute checksums. A batch of more than 1 MiB is
+	// then handed out with its header only: see record.Batch.Whole.
 	SkipCRC bool
 	// Deep also decompresses and parses the records of each batch.
 	Deep bool
@@ -32,6 +35,22 @@ type Options struct {
 	// MaxBatch is the largest batch, in bytes, whose torn beginning is believed, and to
 	// which a deep scan decompresses. 0 means 128 MiB.
 	MaxBatch int
+}
+
+func (o *Options) maxBatch() int {
+	if o.MaxBatch <= 0 {
+		return compress.DefaultLimit
+	}
+	return o.MaxBatch
+}
+
+// limit is the first offset that the segment cannot hold.
+func (o *Options) limit() int64 {
+	limit := o.Base + math.MaxInt32 + 1
+	if o.Limit > 0 {
+		limit = min(limit, o.Limit)
+	}
+	return limit
 }
 
 // Scanner walks the frames of a .log and classifies what is not one. The good frames
@@ -46,12 +65,17 @@ type Options struct {
 //
 // It reads 1 MiB at a time into one buffer and allocates nothing while all is well.
 type Scanner struct {
-	o     Options
-	pos   int64
-	batch record.Batch
-	whole bool
-	dmg   *corrupt.Error
-	err   error
+	o      Options
+	w      walker
+	damage *corrupt.Error
+	whole  bool
+	done   bool
+
+	next  int64 // log end offset so far
+	epoch int32 // leader epoch so far
+
+	reader *record.Reader // of a deep scan
+	scout  *scout         // looks ahead, and back, where offsets do not simply go on
 }
 
 // NewScanner returns a Scanner over the first size bytes of r.
@@ -62,32 +86,119 @@ func NewScanner(r io.ReaderAt, size int64, o Options) *Scanner {
 }
 
 // Reset begins another scan and keeps the buffers.
-func (s *Scanner) Reset(r io.ReaderAt, size int64, o Options) { s.o = o }
+func (s *Scanner) Reset(r io.ReaderAt, size int64, o Options) {
+	s.o, s.damage, s.whole, s.done = o, nil, false, false
+	s.next, s.epoch = max(o.Base, o.LogEnd), o.Epoch
+	s.w.reset(r, size, &o)
+	s.w.low, s.w.high = s.next, o.limit()
+	if s.scout != nil {
+		s.scout.reset()
+	}
+}
 
 // Next goes to the next frame or damaged range. It is false at the end and at an I/O error.
-func (s *Scanner) Next() bool { return false }
+func (s *Scanner) Next() bool {
+	s.damage, s.whole, s.w.low = nil, false, s.next
+	if s.done || !s.w.step() {
+		s.done = true
+		return false
+	}
+	s.whole = s.w.whole
+	if s.w.damage != nil {
+		s.found(s.w.damage)
+		s.count()
+	} else {
+		s.judge()
+	}
+	s.done = s.damage != nil && s.o.StopAtDamage
+	return true
+}
 
-// Batch is the frame at Pos, valid until the next call. It is nil in a damaged range that
-// is not a whole frame.
+// judge decides whether a frame with a right checksum fits where it stands. Almost always
+// it simply goes on.
+func (s *Scanner) judge() {
+	b := &s.w.batch
+	base, last, epoch := b.BaseOffset(), b.LastOffset(), b.LeaderEpoch()
+	if base != s.next || last >= s.w.high || last < base {
+		s.judgeOffset(base, last)
+	}
+	if s.damage != nil && s.damage.Field != "partitionLeaderEpoch" {
+		return
+	}
+	if epoch != s.epoch && epoch != record.NoLeaderEpoch {
+		s.judgeEpoch(epoch)
+	}
+	s.next = last + 1
+	if s.o.Deep && s.damage == nil {
+		s.judgeRecords()
+	}
+}
+
+// count moves the log end behind a frame with the right checksum and a wrong header, if
+// its offsets are none of what is wrong.
+func (s *Scanner) count() {
+	b := &s.w.batch
+	if s.damage.Kind == corrupt.BadRecords && b.BaseOffset() >= s.next && b.LastOffset() >= b.BaseOffset() && b.LastOffset() < s.w.high {
+		s.next = b.LastOffset() + 1
+	}
+}
+
+// judgeRecords reads every record of the frame.
+func (s *Scanner) judgeRecords() {
+	if s.reader == nil {
+		s.reader = record.NewReader()
+	}
+	s.reader.Limit = s.o.maxBatch()
+	s.reader.Reset(&s.w.batch)
+	for s.reader.Next() {
+	}
+	if err, ok := s.reader.Err().(*corrupt.Error); ok {
+		err.Pos += s.w.pos
+		s.found(err)
+	}
+}
+
+// found reports damage, with the next good frame behind it.
+func (s *Scanner) found(err *corrupt.Error) {
+	s.damage = err
+	if !s.o.StopAtDamage {
+		err.NextPos, err.NextOffset = s.ahead().nextGood(s.w.next, s.next)
+	}
+}
+
+// Batch is the frame at Pos, valid until the next call. Damage may come with a frame too,
+// where the frame is whole: a wrong checksum, an offset that does not fit, a length or magic
+// that is proved wrong, records that do not parse. Otherwise it is nil.
 func (s *Scanner) Batch() *record.Batch {
 	if !s.whole {
 		return nil
 	}
-	return &s.batch
+	return &s.w.batch
 }
 
 // Damage is nil for a good frame. Path is left to the caller.
-func (s *Scanner) Damage() *corrupt.Error { return s.dmg }
+//
+// A frame whose only fault is its leader epoch (kind bad-offset, field
+// partitionLeaderEpoch), or its records (kind bad-records), counts with its offsets.
+func (s *Scanner) Damage() *corrupt.Error { return s.damage }
 
 // Pos is the first byte of the frame or range. After the last Next it is where the scan
 // ended.
-func (s *Scanner) Pos() int64 { return s.pos }
+func (s *Scanner) Pos() int64 { return s.w.pos }
+
+// Size is the bytes of the frame or range.
+func (s *Scanner) Size() int64 { return s.w.next - s.w.pos }
 
 // Err is the I/O error, a *ReadError, that stopped the scan, or nil.
-func (s *Scanner) Err() error { return s.err }
+func (s *Scanner) Err() error {
+	if s.w.err == nil {
+		return nil
+	}
+	return s.w.err
+}
 
-// NextOffset is the log end offset behind all good frames so far.
-func (s *Scanner) NextOffset() int64 { return 0 }
+// NextOffset is the log end offset behind the good frames so far.
+func (s *Scanner) NextOffset() int64 { return s.next }
 
 // Epoch is the leader epoch of the good frames so far.
-func (s *Scanner) Epoch() int32 { return 0 }
+func (s *Scanner) Epoch() int32 { return s.epoch }

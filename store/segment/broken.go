@@ -1,0 +1,292 @@
+package segment
+
+import (
+	"encoding/binary"
+	"math"
+
+	"logdir/store/corrupt"
+	"logdir/store/record"
+)
+
+// This file names what is wrong where no good frame stands. Proofs come first: if one
+// other length, or the magic 2, makes the stored checksum right, that field is what is
+// hurt, and nothing else. Then what follows counts: a length that leads to another frame
+// is believed. Last comes what the bytes look like.
+
+// minZeros is how many zero bytes to the end of the file are a kind of their own.
+const minZeros = 12
+
+// broken classifies a place where no whole frame can stand. size and format are what
+// the bytes claim, known says whether they can be right at all.
+func (w *walker) broken(size int64, f record.Format, known bool) bool {
+	left := w.end - w.pos
+	switch {
+	case w.err != nil:
+		return false
+	case w.end < w.size && (left < record.PrefixSize || known):
+		return false // the scan was to end here
+	case w.zerosToEnd(w.pos):
+		return w.zeros(left)
+	case w.err != nil:
+		return false
+	case left < record.PrefixSize:
+		return w.stub()
+	}
+	if !known {
+		if size, f, ok := w.trueMagic(); ok {
+			return w.badMagic(size, f)
+		}
+	}
+	return w.noFrame(size, f, known)
+}
+
+// report makes [w.pos, w.pos+size) a damaged range.
+func (w *walker) report(kind corrupt.Kind, size int64, format string, args ...any) bool {
+	w.damage = corrupt.Newf(kind, w.pos, size, format, args...)
+	w.next = w.pos + size
+	return w.err == nil
+}
+
+func (w *walker) zeros(left int64) bool {
+	if left < minZeros {
+		return w.report(corrupt.Torn, left, "have %d bytes, need unknown", left)
+	}
+	return w.report(corrupt.Zeros, left, "%d zero bytes to the end of the file", left)
+}
+
+// stub classifies a rest too short to tell a magic.
+func (w *walker) stub() bool {
+	rest := w.at(w.pos, record.PrefixSize)
+	left := int64(len(rest))
+	switch {
+	case !w.begins(rest):
+		return w.report(corrupt.Garbage, left, "%d bytes that do not begin a batch", left)
+	case left < sizeEnd:
+		return w.report(corrupt.Torn, left, "have %d bytes, need unknown", left)
+	}
+	need := claimedSize(rest)
+	return w.report(corrupt.Torn, left, "have %d of %d bytes", left, need)
+}
+
+// sizeEnd is the first byte behind the size field of Kafka's frames.
+const sizeEnd = 12
+
+// claimedSize reads the size of the whole frame from its first 12 bytes.
+func claimedSize(head []byte) int64 {
+	if string(head[:4]) == mkb1Magic {
+		return sizeAs(head, record.MKB1)
+	}
+	return sizeAs(head, record.V2)
+}
+
+const mkb1Magic = "MKB1"
+
+// begins says whether rest, fewer than PrefixSize bytes, can be the first bytes of the
+// next batch: its offset not below the log end, its length a sensible one.
+func (w *walker) begins(rest []byte) bool {
+	if n := min(len(rest), len(mkb1Magic)); string(rest[:n]) == mkb1Magic[:n] && n == len(mkb1Magic) {
+		lo, hi := span(rest[n:], 4)
+		return hi >= record.MKB1HeaderSize-sizeEnd && lo <= uint64(w.biggest)
+	}
+	lo, hi := span(rest, 8)
+	if int64(hi) < w.low || int64(lo) >= w.high || lo > math.MaxInt64 {
+		return false
+	}
+	if len(rest) <= 8 {
+		return true
+	}
+	lo, hi = span(rest[8:], 4)
+	return hi >= record.MinLegacySize && lo <= uint64(w.biggest)
+}
+
+// span gives the smallest and the largest number of n bytes that begins with b.
+func span(b []byte, n int) (lo, hi uint64) {
+	for i := range n {
+		lo, hi = lo<<8, hi<<8|0xff
+		if i < len(b) {
+			lo |= uint64(b[i])
+			hi = hi&^0xff | uint64(b[i])
+		}
+	}
+	return lo, hi
+}
+
+// trueMagic finds the format under which the frame at w.pos, with its magic put right,
+// has the right checksum.
+func (w *walker) trueMagic() (size int64, f record.Format, ok bool) {
+	head := w.far(w.pos)
+	if len(head) < record.PrefixSize {
+		return 0, 0, false
+	}
+	for _, f := range [...]record.Format{record.V2, record.V1, record.V0, record.MKB1} {
+		if size := sizeAs(head, f); w.provesMagic(size, f) {
+			return size, f, true
+		}
+	}
+	return 0, 0, false
+}
+
+// provesMagic says whether the frame of so many bytes is one of format f but for its magic,
+// which v0 and v1 have under their checksum.
+func (w *walker) provesMagic(size int64, f record.Format) bool {
+	if size < f.MinSize() || size > w.end-w.pos || w.exhausted() {
+		return false
+	}
+	stored, crc, from := w.storedCRC(w.pos, f), uint32(0), f.ChecksumStart()
+	if f < record.V2 {
+		crc = record.Checksum(crc, f, []byte{byte(f)})
+		from++
+	}
+	return w.spend(size, w.checksum(&w.window, crc, f, w.pos+int64(from), w.pos+size) == stored)
+}
+
+// sizeAs reads the size of the whole frame as format f has it.
+func sizeAs(head []byte, f record.Format) int64 {
+	if f == record.MKB1 {
+		return sizeEnd + int64(binary.BigEndian.Uint32(head[4:]))
+	}
+	return sizeEnd + int64(int32(binary.BigEndian.Uint32(head[8:])))
+}
+
+func (w *walker) badMagic(size int64, f record.Format) bool {
+	if !w.takeRange(size, f) {
+		return false
+	}
+	magic := int8(w.batch.Raw()[record.PrefixSize-1])
+	w.report(corrupt.BadMagic, size, "magic %d, but %s makes the stored checksum match", magic, f)
+	w.damage.Field = "magic"
+	describe(w.damage, &w.batch)
+	return w.err == nil
+}
+
+// takeRange makes [w.pos, w.pos+size) the frame of a damaged range, as one of format f.
+func (w *walker) takeRange(size int64, f record.Format) bool {
+	if size > windowSize {
+		return w.takeHead(size, f)
+	}
+	raw := w.at(w.pos, int(size))
+	if w.err != nil {
+		return false
+	}
+	w.take(record.Assume(raw[:size], size, f))
+	return true
+}
+
+// noFrame classifies a header that claims an impossible frame, or one that the file
+// does not hold.
+func (w *walker) noFrame(size int64, f record.Format, known bool) bool {
+	h := w.newHunt(f)
+	x, found := h.find(w.pos+1, w.end)
+	switch {
+	case w.err != nil:
+		return false
+	case found && !h.proved && known:
+		return w.badLength(x-w.pos, f, false)
+	case found && !h.proved:
+		return w.badHeader(x - w.pos)
+	case found:
+		return w.badLength(x-w.pos, h.format, true)
+	case known && size <= w.biggest && w.fits(w.at(w.pos, record.PrefixSize)[:record.PrefixSize]):
+		return w.torn(size, f)
+	}
+	return w.garbage()
+}
+
+func (w *walker) garbage() bool {
+	left := w.end - w.pos
+	return w.report(corrupt.Garbage, left, "no batch in %d bytes to the end of the file", left)
+}
+
+func (w *walker) torn(size int64, f record.Format) bool {
+	left := w.end - w.pos
+	w.report(corrupt.Torn, left, "have %d of %d bytes", left, size)
+	if b, _, ok := record.ViewHeader(w.at(w.pos, record.HeaderSize)); ok {
+		describe(w.damage, &b)
+	} else if f != record.MKB1 {
+		w.damage.BaseOffset = int64(binary.BigEndian.Uint64(w.at(w.pos, record.PrefixSize)))
+	}
+	return w.err == nil
+}
+
+// badLength blames the length of what stands up to the next frame. If the checksum
+// proves where the frame ends, the frame is handed out with the range.
+func (w *walker) badLength(size int64, f record.Format, proved bool) bool {
+	claimed := claimedSize(w.at(w.pos, record.PrefixSize))
+	detail := "length %d"
+	args := []any{claimed - sizeEnd}
+	if proved {
+		detail += ", but %d makes the stored checksum match"
+		args = append(args, size-sizeEnd)
+		if !w.takeRange(size, f) {
+			return false
+		}
+	}
+	w.report(corrupt.BadLength, size, detail, args...)
+	w.damage.Field = "batchLength"
+	if proved {
+		describe(w.damage, &w.batch)
+	}
+	return w.err == nil
+}
+
+// badHeader blames whichever field makes the header at w.pos impossible.
+func (w *walker) badHeader(size int64) bool {
+	_, _, err := record.Sniff(w.at(w.pos, record.PrefixSize))
+	if err == nil { // cannot be: known was false
+		return w.garbage()
+	}
+	w.report(err.Kind, size, "%s", err.Detail)
+	w.damage.Field = err.Field
+	return w.err == nil
+}
+
+// wrongCRC classifies the whole frame at w.pos, whose checksum should be crc.
+func (w *walker) wrongCRC(crc uint32) bool {
+	b := w.batch
+	size, f := int64(b.Size()), b.Format()
+	w.spend(size, false)
+	if size, f, ok := w.trueMagic(); ok {
+		return w.badMagic(size, f)
+	}
+	w.whole = false
+	h := w.newHunt(f)
+	end := w.pos + size
+	x, found := h.find(w.pos+1, end)
+	leads := !h.proved && w.leads(end)
+	if found && (h.proved || !leads || w.chain(x, end)) {
+		return w.badLength(x-w.pos, h.format, h.proved)
+	}
+	if leads {
+		return w.badCRC(size, f, crc)
+	}
+	return w.wrongCRCAstray(h, size, f, crc)
+}
+
+// wrongCRCAstray is wrongCRC for a frame whose length leads to nothing: either the length
+// is hurt as well or alone, or there is more damage behind the frame.
+func (w *walker) wrongCRCAstray(h *hunt, size int64, f record.Format, crc uint32) bool {
+	believed := w.fits(w.at(w.pos, record.HeaderSize))
+	x, found := h.find(w.pos+size, w.end)
+	switch {
+	case w.err != nil:
+		return false
+	case found && h.proved:
+		return w.badLength(x-w.pos, h.format, true)
+	case believed:
+		return w.badCRC(size, f, crc)
+	case found:
+		return w.badLength(x-w.pos, f, false)
+	}
+	return w.garbage()
+}
+
+func (w *walker) badCRC(size int64, f record.Format, crc uint32) bool {
+	if !w.takeRange(size, f) {
+		return false
+	}
+	w.report(corrupt.BadCRC, size, "")
+	w.damage.Field = "crc"
+	w.damage.HasCRC, w.damage.Stored, w.damage.Computed = true, w.batch.StoredCRC(), crc
+	describe(w.damage, &w.batch)
+	return w.err == nil
+}

@@ -1,0 +1,116 @@
+package segment
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+const (
+	// windowSize is what a window holds, and reads at a time once it is warm.
+	windowSize = 1 << 20
+	// firstRead is what it reads first: many a scan ends after one batch.
+	firstRead = 64 << 10
+)
+
+// window is a buffer that slides over a file. Its bytes are read once as long as one
+// goes forward.
+type window struct {
+	r   io.ReaderAt
+	end int64 // nothing is read from here on
+
+	store []byte
+	buf   []byte // the bytes at pos, in store
+	pos   int64
+	read  int // how much to read next
+	err   *ReadError
+}
+
+func (w *window) reset(r io.ReaderAt, end int64) {
+	if w.store == nil {
+		w.store = make([]byte, windowSize)
+	}
+	*w = window{r: r, end: end, store: w.store, read: firstRead}
+}
+
+// at gives the bytes from pos on: n of them at least, n being windowSize at most, or all up
+// to the end if there are fewer. They stay valid until the next call. It gives nil after
+// an I/O error.
+func (w *window) at(pos int64, n int) []byte {
+	if i := pos - w.pos; i >= 0 && i+int64(n) <= int64(len(w.buf)) {
+		return w.buf[i:]
+	}
+	return w.slide(pos, n)
+}
+
+// slide moves the window to pos, keeps what it already has from there on, and reads more.
+func (w *window) slide(pos int64, n int) []byte {
+	have := 0
+	if i := pos - w.pos; i >= 0 && i < int64(len(w.buf)) {
+		have = copy(w.store, w.buf[i:])
+	}
+	w.buf, w.pos = w.store[:have], pos
+	need := int(max(0, min(w.end-pos, int64(n))))
+	if need > have {
+		w.fill(need, max(need, w.read))
+	}
+	if len(w.buf) < need {
+		return nil
+	}
+	return w.buf
+}
+
+// fill reads until the window has as many bytes as wanted, or at least as many as needed:
+// behind the last readable byte of a dying disk the second try is a short one.
+func (w *window) fill(need, want int) {
+	w.read = min(2*w.read, windowSize)
+	want = int(min(w.end-w.pos, int64(min(want, len(w.store)))))
+	var err error
+	for _, n := range [2]int{want, need} {
+		have := len(w.buf)
+		if have >= need {
+			return
+		}
+		var got int
+		got, err = w.r.ReadAt(w.store[have:n], w.pos+int64(have))
+		w.buf = w.store[:have+got]
+	}
+	if have := len(w.buf); have < need {
+		w.fail(w.pos+int64(have), int64(need-have), err)
+	}
+}
+
+func (w *window) fail(pos, size int64, err error) {
+	if err == nil || errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF // the file was longer a moment ago
+	}
+	w.err = &ReadError{pos, size, err}
+}
+
+// zerosToEnd says whether every byte from pos to the end is zero. It reads them all.
+func (w *window) zerosToEnd(pos int64) bool {
+	for pos < w.end {
+		b := w.at(pos, 1)
+		if len(b) == 0 || !allZero(b) {
+			return false
+		}
+		pos += int64(len(b))
+	}
+	return true
+}
+
+// allZero compares b with itself, one byte shifted: the library does that in wide words.
+func allZero(b []byte) bool {
+	return len(b) == 0 || b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1])
+}
+
+// zeroRun counts the zero bytes at the start of b, in steps of eight: it may fall short
+// by seven.
+func zeroRun(b []byte) int {
+	n := 0
+	for len(b)-n >= 8 && binary.LittleEndian.Uint64(b[n:]) == 0 {
+		n += 8
+	}
+	return n
+}
