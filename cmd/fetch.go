@@ -62,7 +62,7 @@ committed, nothing is written, no lock is taken.`,
   logdir fetch orders:1 -o -10 -f '%o %d{iso} %k=%v\n'
   logdir fetch orders -o @2026-01-01:@2026-01-02 -J --grep 'k:^alice$'`,
 		Args:        o.checkArgs,
-		Annotations: about("0 2 3 4 5", "logdir-fetch(1)", "logdir help offsets", "logdir help format"),
+		Annotations: about("0 1 2 3 4 5", "logdir-fetch(1)", "logdir help offsets", "logdir help format"),
 	}
 	o.addFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), env, args) }

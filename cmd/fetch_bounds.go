@@ -19,7 +19,7 @@ type bounds struct {
 
 // bounds finds them for one replica. With --on-damage skip the end lies behind the
 // damage, if a good batch does.
-func (f *fetchRun) bounds(p *place, log *store.LogReader) (bounds, error) {
+func (f *fetchRun) bounds(p *fetchPlace, log *store.LogReader) (bounds, error) {
 	end, damage, err := log.End()
 	if err != nil {
 		return bounds{}, err
@@ -61,7 +61,7 @@ func endBehind(log *store.LogReader, from int64) (int64, error) {
 }
 
 // begin turns --offset into the range of one replica.
-func (f *fetchRun) begin(p *place, log *store.LogReader, b bounds) error {
+func (f *fetchRun) begin(p *fetchPlace, log *store.LogReader, b bounds) error {
 	spec := f.o.offset
 	from, err := f.locate(spec.From, log, b)
 	if err != nil {

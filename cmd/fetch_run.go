@@ -33,8 +33,8 @@ type fetchRun struct {
 // maxOffset is the end of a range that has none.
 const maxOffset = math.MaxInt64
 
-// place is how far one replica was read.
-type place struct {
+// fetchPlace is how far one replica was read.
+type fetchPlace struct {
 	ref   store.PartitionRef
 	next  int64 // offset to go on at; -1 before the range is known
 	to    int64 // not included; maxOffset for an open range
@@ -47,9 +47,9 @@ func (f *fetchRun) run(ctx context.Context, refs []store.PartitionRef) error {
 	if f.o.maxMessages > 0 {
 		f.left = f.o.maxMessages
 	}
-	places := make([]place, len(refs))
+	places := make([]fetchPlace, len(refs))
 	for i, ref := range refs {
-		places[i] = place{ref: ref, next: -1, to: maxOffset}
+		places[i] = fetchPlace{ref: ref, next: -1, to: maxOffset}
 	}
 	errs := f.pass(ctx, places)
 	if f.o.follow {
@@ -60,7 +60,7 @@ func (f *fetchRun) run(ctx context.Context, refs []store.PartitionRef) error {
 }
 
 // pass reads each replica from where it was left. Each one's error ends only that one.
-func (f *fetchRun) pass(ctx context.Context, places []place) (errs []error) {
+func (f *fetchRun) pass(ctx context.Context, places []fetchPlace) (errs []error) {
 	for i := range places {
 		p := &places[i]
 		if p.ended || f.enough() || ctx.Err() != nil {
@@ -82,7 +82,7 @@ const followInterval = 50 * time.Millisecond
 
 // follow looks again and again, until a time without records is over, all ranges are
 // read, or the context ends.
-func (f *fetchRun) follow(ctx context.Context, places []place) error {
+func (f *fetchRun) follow(ctx context.Context, places []fetchPlace) error {
 	idle := time.Now()
 	tick := time.NewTicker(followInterval)
 	defer tick.Stop()
@@ -108,7 +108,7 @@ func (f *fetchRun) follow(ctx context.Context, places []place) error {
 }
 
 // look is one more pass, with the metadata as it is now.
-func (f *fetchRun) look(ctx context.Context, places []place) []error {
+func (f *fetchRun) look(ctx context.Context, places []fetchPlace) []error {
 	view, err := cluster.OpenView(f.env.FS, f.env.Global.DataDir)
 	if err != nil {
 		return []error{err}
@@ -117,7 +117,7 @@ func (f *fetchRun) look(ctx context.Context, places []place) []error {
 	return f.pass(ctx, places)
 }
 
-func unfinished(places []place) bool {
+func unfinished(places []fetchPlace) bool {
 	for _, p := range places {
 		if !p.ended {
 			return true
@@ -127,7 +127,7 @@ func unfinished(places []place) bool {
 }
 
 // read prints the records of one replica between where it was left and its end.
-func (f *fetchRun) read(p *place) error {
+func (f *fetchRun) read(p *fetchPlace) error {
 	log, err := f.view.Reader(p.ref)
 	if err != nil {
 		return err

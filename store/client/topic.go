@@ -177,7 +177,14 @@ func (t *Topic) room(log *store.Log, q Request) (int, error) {
 	}
 	settings := meta.Settings(topic)
 	maxRecords, maxBytes := settings.Int(cluster.MaxRecords), settings.Int(cluster.MaxBytes)
-	records, size := log.End()-log.Start(), log.Size()
+	if maxRecords == 0 && maxBytes == 0 {
+		return len(q.Batches), nil
+	}
+	size, err := log.Size()
+	if err != nil {
+		return 0, err
+	}
+	records := log.End() - log.Start()
 	for i, b := range q.Batches {
 		records, size = records+int64(b.Records), size+int64(b.Size)
 		if maxRecords > 0 && records > maxRecords || maxBytes > 0 && size > maxBytes {
