@@ -22,8 +22,13 @@ func TestOffsetSpec(t *testing.T) {
 		spec string
 		want OffsetSpec
 	}{
-		{"start", from(start)}, {"beginning", from(start)}, {"earliest", from(start)}, {"oldest", from(start)},
-		{"end", from(end)}, {"latest", from(end)}, {"newest", from(end)},
+		{"start", from(start)},
+		{"beginning", from(start)},
+		{"earliest", from(start)},
+		{"oldest", from(start)},
+		{"end", from(end)},
+		{"latest", from(end)},
+		{"newest", from(end)},
 		{"stored", from(Offset{Kind: Stored})},
 		{"0", from(exact(0))},
 		{"9223372036854775807", from(exact(1<<63 - 1))},
