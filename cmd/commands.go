@@ -39,6 +39,11 @@ type command struct {
 func commands() []command {
 	return []command{
 		{groupLab, "demo", newDemoCmd},
+		{groupData, "produce", newProduceCmd},
+		{groupData, "fetch consume", newFetchCmd},
+		{groupInspection, "segments ls", newSegmentsCmd},
+		{groupInspection, "dump-segment", newDumpSegmentCmd},
+		{groupInspection, "verify-crc", newVerifyCRCCmd},
 		{groupHelp, "partition-of", newPartitionOfCmd},
 		{groupHelp, "config", newConfigCmd},
 		{groupHelp, "completion", newCompletionCmd},

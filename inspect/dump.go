@@ -61,9 +61,9 @@ type Printer interface {
 
 // DumpFile is the file that is being dumped.
 type DumpFile struct {
-	// Path is the file as it was named; Base is its name without folders.
-	Path, Base string
-	Kind       FileKind
+	// Path opens the file, Name is what the dump calls it; Base is without folders.
+	Path, Name, Base string
+	Kind             FileKind
 	// BaseOffset is the offset in the file's name; for a KRaft snapshot its end offset.
 	BaseOffset int64
 	// Epoch is the leader epoch in the name of a KRaft snapshot.
@@ -201,8 +201,8 @@ type IndexMismatch struct {
 
 // TimeMismatch is an entry of a time index with another timestamp than its batch has.
 type TimeMismatch struct {
-	Path                        string
-	IndexTimestamp, LogMaxStamp int64
+	Path                         string
+	IndexTimestamp, LogTimestamp int64
 }
 
 // TimeDisorder is an entry of a time index whose timestamp is not above the one before.
@@ -217,9 +217,10 @@ type Gap struct {
 	Offset, Follow int64
 }
 
-// File dumps one file. The error is about reading or writing; damage goes to the Report.
-func (d *Dumper) File(ctx context.Context, path string) error {
-	f := &DumpFile{Path: path, Base: filepath.Base(path), Kind: KindOf(path)}
+// File dumps the file at path and calls it name. The error is about reading or writing;
+// damage goes to the Report.
+func (d *Dumper) File(ctx context.Context, path, name string) error {
+	f := &DumpFile{Path: path, Name: name, Base: filepath.Base(path), Kind: KindOf(path)}
 	f.readName()
 	d.out = d.Printer.File(d.out[:0], f)
 	if err := d.content(ctx, f); err != nil {
@@ -231,7 +232,7 @@ func (d *Dumper) File(ctx context.Context, path string) error {
 
 func (d *Dumper) content(ctx context.Context, f *DumpFile) error {
 	if f.Kind == UnknownFile {
-		d.Report.Unknown = append(d.Report.Unknown, f.Path)
+		d.Report.Unknown = append(d.Report.Unknown, f.Name)
 		return nil
 	}
 	src, size, err := open(d.FS, f.Path)

@@ -85,13 +85,13 @@ func (d *Dumper) offsetIndex(f *DumpFile, src io.ReaderAt, size int64) error {
 // show, or if nothing else was asked for.
 func (d *Dumper) sanity(f *DumpFile, x entryFile, size, width int64) (done bool, err error) {
 	if x.Len() == 0 && size == 0 {
-		d.out = d.Printer.Line(d.out, f, f.Path+" is empty.")
+		d.out = d.Printer.Line(d.out, f, f.Name+" is empty.")
 		return true, nil
 	}
 	if rest := size % width; rest != 0 {
-		d.damaged(corrupt.Newf(corrupt.BadIndex, size-rest, rest, "%d bytes are not a multiple of %d", size, width), f.Path)
+		d.damaged(corrupt.Newf(corrupt.BadIndex, size-rest, rest, "%d bytes are not a multiple of %d", size, width), f.Name)
 	} else if d.Options.SanityOnly {
-		d.out = d.Printer.Line(d.out, f, f.Path+" passed sanity check.")
+		d.out = d.Printer.Line(d.out, f, f.Name+" passed sanity check.")
 	}
 	return d.Options.SanityOnly, nil
 }
@@ -114,7 +114,7 @@ func (d *Dumper) checkOffsetEntry(f *DumpFile, log *neighbour, e index.OffsetEnt
 		return err
 	}
 	if !ok || size > int64(d.Options.MaxMessageSize) {
-		d.Report.IndexMismatches = append(d.Report.IndexMismatches, IndexMismatch{f.Path, e.Offset, -1})
+		d.Report.IndexMismatches = append(d.Report.IndexMismatches, IndexMismatch{f.Name, e.Offset, -1})
 		d.badEntry(f, pos, "offset %d: no batch at byte %d of the log", e.Offset, e.Pos)
 		return nil
 	}
@@ -123,7 +123,7 @@ func (d *Dumper) checkOffsetEntry(f *DumpFile, log *neighbour, e index.OffsetEnt
 		want = b.BaseOffset()
 	}
 	if e.Offset != want {
-		d.Report.IndexMismatches = append(d.Report.IndexMismatches, IndexMismatch{f.Path, e.Offset, want})
+		d.Report.IndexMismatches = append(d.Report.IndexMismatches, IndexMismatch{f.Name, e.Offset, want})
 	}
 	if e.Offset < b.BaseOffset() && b.Format() >= record.V2 {
 		d.badEntry(f, pos, "offset %d: the batch at byte %d of the log begins at %d", e.Offset, e.Pos, b.BaseOffset())
@@ -136,7 +136,7 @@ func (d *Dumper) badEntry(f *DumpFile, pos int64, format string, args ...any) {
 	if f.Kind == TimeIndexFile {
 		width = index.TimeEntrySize
 	}
-	d.damaged(corrupt.Newf(corrupt.BadIndex, pos, width, format, args...), f.Path)
+	d.damaged(corrupt.Newf(corrupt.BadIndex, pos, width, format, args...), f.Name)
 }
 
 // timeIndex dumps a .timeindex.
@@ -206,7 +206,7 @@ func (w *timeWalk) check(e index.TimeEntry) error {
 		w.at = 0
 	}
 	if w.n > 0 && e.Timestamp <= w.prev.Timestamp {
-		w.Report.TimeDisorders = append(w.Report.TimeDisorders, TimeDisorder{w.file.Path, e.Timestamp, w.prev.Timestamp})
+		w.Report.TimeDisorders = append(w.Report.TimeDisorders, TimeDisorder{w.file.Name, e.Timestamp, w.prev.Timestamp})
 		w.badEntry(w.file, pos, "timestamp %d does not rise from %d", e.Timestamp, w.prev.Timestamp)
 	}
 	w.n++
@@ -225,12 +225,12 @@ func (w *timeWalk) compare(e index.TimeEntry, pos int64) error {
 	case err != nil:
 		return err
 	case !found:
-		w.Report.OffsetsNotFound = append(w.Report.OffsetsNotFound, IndexMismatch{w.file.Path, e.Offset, -1})
+		w.Report.OffsetsNotFound = append(w.Report.OffsetsNotFound, IndexMismatch{w.file.Name, e.Offset, -1})
 		w.badEntry(w.file, pos, "offset %d is beyond the end of the log", e.Offset)
 	case b.LastOffset() != e.Offset:
-		w.Report.OffsetsNotFound = append(w.Report.OffsetsNotFound, IndexMismatch{w.file.Path, e.Offset, b.LastOffset()})
+		w.Report.OffsetsNotFound = append(w.Report.OffsetsNotFound, IndexMismatch{w.file.Name, e.Offset, b.LastOffset()})
 	case b.MaxTimestamp() != e.Timestamp:
-		w.Report.TimeMismatches = append(w.Report.TimeMismatches, TimeMismatch{w.file.Path, e.Timestamp, b.MaxTimestamp()})
+		w.Report.TimeMismatches = append(w.Report.TimeMismatches, TimeMismatch{w.file.Name, e.Timestamp, b.MaxTimestamp()})
 		w.badEntry(w.file, pos, "timestamp %d, the batch with offset %d has %d", e.Timestamp, e.Offset, b.MaxTimestamp())
 	}
 	return nil

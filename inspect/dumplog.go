@@ -29,7 +29,7 @@ func (d *Dumper) log(ctx context.Context, f *DumpFile, src vfs.ReadFile, size in
 	for range min(runtime.GOMAXPROCS(0), 1+int(end/runSize)) {
 		w := shared.worker()
 		group.Go(func() {
-			if err := guard(f.Path, func() error { return w.loop(ctx) }); err != nil {
+			if err := guard(f.Name, func() error { return w.loop(ctx) }); err != nil {
 				order.fail(err)
 			}
 		})
@@ -127,7 +127,7 @@ func (w *logWorker) showGap() {
 }
 
 func (w *logWorker) hurt(err *corrupt.Error) {
-	err.Path = w.file.Path
+	err.Path = w.file.Name
 	w.damage = append(w.damage, err)
 }
 
@@ -208,7 +208,7 @@ func (w *logWorker) follow(offset int64) {
 	if w.prev == noOffset {
 		w.first = offset
 	} else if offset != w.prev+1 {
-		w.gaps = append(w.gaps, Gap{w.file.Path, w.prev, offset})
+		w.gaps = append(w.gaps, Gap{w.file.Name, w.prev, offset})
 	}
 	w.prev = offset
 }
@@ -261,7 +261,7 @@ func (w *logWorker) finish() error {
 	}
 	if w.first != noOffset {
 		if w.last != noOffset && w.first != w.last+1 {
-			w.Report.Gaps = append(w.Report.Gaps, Gap{w.file.Path, w.last, w.first})
+			w.Report.Gaps = append(w.Report.Gaps, Gap{w.file.Name, w.last, w.first})
 		}
 		w.last = w.prev
 	}

@@ -44,7 +44,7 @@ func (d *Dumper) state(f *DumpFile, src vfs.ReadFile, size int64) error {
 // sort keeps damage for the report and lets other errors through.
 func (d *Dumper) sort(f *DumpFile, err error) error {
 	if damage, ok := errors.AsType[*corrupt.Error](err); ok {
-		d.damaged(damage, f.Path)
+		d.damaged(damage, f.Name)
 		return nil
 	}
 	return err

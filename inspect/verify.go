@@ -30,7 +30,8 @@ type VerifyOptions struct {
 	Deep bool
 	// MaxBatch bounds what one batch may decompress to, in bytes; 0 is 128 MiB.
 	MaxBatch int
-	// Progress, if set, is told the bytes of each file that is done.
+	// Progress, if set, is told now and then how many more bytes are done. Workers call
+	// it at the same time.
 	Progress func(bytes int64)
 }
 
@@ -73,16 +74,27 @@ type verifier struct {
 	options VerifyOptions
 	scanner *segment.Scanner
 	counter *record.Reader // made for the first legacy wrapper
+	told    int64          // bytes of this file that Progress knows of
 }
 
 func (v *verifier) verify(ref LogRef) Verified {
 	r := Verified{LogRef: ref}
+	v.told = 0
 	r.Err = guard(ref.Name, func() error { return v.run(&r) })
-	if v.options.Progress != nil {
-		v.options.Progress(r.Size)
-	}
+	v.tell(r.Size)
 	return r
 }
+
+// tell reports the progress up to byte pos of the file.
+func (v *verifier) tell(pos int64) {
+	if v.options.Progress != nil && pos > v.told {
+		v.options.Progress(pos - v.told)
+		v.told = pos
+	}
+}
+
+// tellEvery is how many bytes lie between two reports of progress.
+const tellEvery = 8 << 20
 
 func (v *verifier) run(r *Verified) error {
 	file, size, err := open(v.fs, r.Path)
@@ -122,6 +134,9 @@ func (v *verifier) scan(r *Verified, file vfs.ReadFile, beside *indexCheck) erro
 		r.Batches++
 		r.Records += v.records(s.Batch())
 		beside.add(s.Batch(), s.Pos())
+		if s.Pos()-v.told > tellEvery {
+			v.tell(s.Pos())
+		}
 	}
 	return s.Err()
 }

@@ -39,7 +39,7 @@ func benchDump(b *testing.B, path string, workers int, p inspect.Printer) {
 	b.SetBytes(fileSize(b, path))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := d.File(context.Background(), path); err != nil {
+		if err := d.File(context.Background(), path, path); err != nil {
 			b.Fatal(err)
 		}
 	}

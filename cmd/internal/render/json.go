@@ -93,7 +93,7 @@ func appendList[T any](dst []byte, list []T, one func([]byte, T) []byte) []byte 
 // AppendJSONString writes s as a JSON string. Bytes that are not UTF-8 become U+FFFD;
 // keys and values of records, which must not be mangled, go through AppendJSONMember.
 func AppendJSONString(dst []byte, s string) []byte {
-	return AppendJSONBytes(dst, []byte(strings.ToValidUTF8(s, replacement)))
+	return AppendJSONBytes(dst, []byte(strings.ToValidUTF8(s, "\ufffd")))
 }
 
 const hexDigits = "0123456789abcdef"

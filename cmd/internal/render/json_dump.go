@@ -30,7 +30,7 @@ func (j *DumpJSON) Fork() inspect.Printer {
 
 // File prints nothing: each object names its file.
 func (j *DumpJSON) File(dst []byte, f *inspect.DumpFile) []byte {
-	j.head = append(AppendJSONString([]byte(`{"file":`), f.Path), ',')
+	j.head = append(AppendJSONString([]byte(`{"file":`), f.Name), ',')
 	return dst
 }
 

@@ -30,7 +30,7 @@ func (t *DumpText) Fork() inspect.Printer {
 
 // File prints the line that begins each file, and what its name tells.
 func (t *DumpText) File(dst []byte, f *inspect.DumpFile) []byte {
-	dst = append(append(dst, "Dumping "...), f.Path...)
+	dst = append(append(dst, "Dumping "...), f.Name...)
 	dst = append(dst, '\n')
 	switch {
 	case f.Kind == inspect.LogFile:
@@ -172,7 +172,7 @@ func appendHeaderKeys(dst []byte, headers []record.Header) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = AppendUTF8(dst, headers[i].Key)
+		dst = inspect.AppendUTF8(dst, headers[i].Key)
 	}
 	return append(dst, ']')
 }
@@ -181,12 +181,12 @@ func appendHeaderKeys(dst []byte, headers []record.Header) []byte {
 func appendData(dst []byte, prefix string, r *record.Record) []byte {
 	if r.Key != nil {
 		dst = append(append(dst, prefix...), "key: "...)
-		dst = AppendUTF8(dst, r.Key)
+		dst = inspect.AppendUTF8(dst, r.Key)
 		prefix = " "
 	}
 	if r.Value != nil {
 		dst = append(append(dst, prefix...), "payload: "...)
-		dst = AppendUTF8(dst, r.Value)
+		dst = inspect.AppendUTF8(dst, r.Value)
 	}
 	return dst
 }
