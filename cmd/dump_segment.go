@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
@@ -225,9 +226,9 @@ func damageError(damage []*corrupt.Error) error {
 	}
 	first := damage[0]
 	hint := "logdir verify-crc -v " + first.Path
-	if len(damage) == 1 {
-		return store.Errorf(store.Damage, first.Kind.KafkaName(), "%w", first).WithHint("%s", hint)
+	what := withoutName(first)
+	if len(damage) > 1 {
+		what = fmt.Sprintf("%d damaged places, the first: %s", len(damage), what)
 	}
-	return store.Errorf(store.Damage, first.Kind.KafkaName(), "%d damaged places, the first: %w", len(damage), first).
-		WithHint("%s", hint)
+	return store.Errorf(store.Damage, first.Kind.KafkaName(), "%s", what).WithHint("%s", hint)
 }

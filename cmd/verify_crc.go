@@ -134,6 +134,9 @@ func (s *verifySum) add(v *inspect.Verified) error {
 	if v.InUse {
 		s.env.Note("%s is in use: it grew while it was read; what was at its end is not judged", v.Name)
 	}
+	if v.Copies > 0 {
+		s.env.Note("%s: %d of its batches belong to later segments: an interrupted cleaning left them twice", v.Name, v.Copies)
+	}
 	if !v.Healthy() {
 		s.damaged++
 	}
@@ -200,10 +203,15 @@ func verifyDetail(d *corrupt.Error) string {
 func (s *verifySum) err() error {
 	errs := s.failed
 	if s.first != nil {
-		errs = append(errs, store.Errorf(store.Damage, s.first.Kind.KafkaName(), "%d of %d files damaged, the first: %w",
-			s.damaged, s.files, s.first).WithHint("logdir recover --dry-run -d %s", s.env.Global.DataDir))
+		errs = append(errs, store.Errorf(store.Damage, s.first.Kind.KafkaName(), "%d of %d files damaged, the first: %s",
+			s.damaged, s.files, withoutName(s.first)).WithHint("logdir recover --dry-run -d %s", s.env.Global.DataDir))
 	}
 	return errors.Join(errs...)
+}
+
+// withoutName is the message of damage, for a sentence that ends with Kafka's name.
+func withoutName(d *corrupt.Error) string {
+	return strings.TrimSuffix(d.Error(), " ("+d.Kind.KafkaName()+")")
 }
 
 // readError tells an error of the disk from damage of the bytes.

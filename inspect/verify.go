@@ -47,6 +47,9 @@ type Verified struct {
 	Damage []*corrupt.Error
 	// InUse says that the file grew while it was read: somebody appends to it.
 	InUse bool
+	// Copies counts good batches that stand in a later segment as well: an interrupted
+	// cleaning leaves them.
+	Copies int64
 	// Err is an error of reading, which says nothing about the bytes.
 	Err error
 }
@@ -124,11 +127,15 @@ func (v *verifier) scan(r *Verified, file vfs.ReadFile, beside *indexCheck) erro
 	s.Reset(file, r.Size, segment.Options{
 		Base: r.Base, Limit: r.Limit, Deep: v.options.Deep, MaxBatch: v.options.MaxBatch,
 	})
+	var strangers []stranger
 	for s.Next() {
 		if d := s.Damage(); d != nil {
 			d.Path = r.Name
 			r.Damage = append(r.Damage, d)
 			beside.damage()
+			if b := s.Batch(); isStranger(d, b, r.Limit) {
+				strangers = append(strangers, stranger{b.BaseOffset(), b.LastOffset(), b.StoredCRC(), v.records(b), d})
+			}
 			continue
 		}
 		r.Batches++
@@ -138,7 +145,25 @@ func (v *verifier) scan(r *Verified, file vfs.ReadFile, beside *indexCheck) erro
 			v.tell(s.Pos())
 		}
 	}
-	return s.Err()
+	return cmp.Or(s.Err(), v.acquit(r, strangers))
+}
+
+// acquit takes findings back that an interrupted cleaning explains.
+func (v *verifier) acquit(r *Verified, strangers []stranger) error {
+	if len(strangers) == 0 {
+		return nil
+	}
+	copies, err := areCopies(v.fs, r.LogRef, strangers)
+	if err != nil || !copies {
+		return err
+	}
+	for _, s := range strangers {
+		r.Damage = slices.DeleteFunc(r.Damage, func(d *corrupt.Error) bool { return d == s.damage })
+		r.Batches++
+		r.Copies++
+		r.Records += s.records
+	}
+	return nil
 }
 
 // records counts the records of a batch. Only a legacy wrapper has to be read for it.
