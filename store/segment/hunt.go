@@ -155,17 +155,8 @@ func (w *walker) spend(size int64, ok bool) bool {
 func (w *walker) exhausted() bool { return w.wasted > w.budget }
 
 // leads says whether a frame that ends at pos leads somewhere: to the end of the file, or to
-// what looks like the next frame.
-func (w *walker) leads(pos int64) bool {
-	if pos == w.end {
-		return true
-	}
-	head := w.far(pos)
-	if len(head) < record.PrefixSize {
-		return len(head) > 0 && w.begins(head)
-	}
-	return w.fits(head)
-}
+// what looks like the next frame. A few bytes look like anything.
+func (w *walker) leads(pos int64) bool { return pos == w.end || w.fits(w.far(pos)) }
 
 // chain says whether valid frames stand one behind the other from pos to exactly end.
 func (w *walker) chain(pos, end int64) bool {
