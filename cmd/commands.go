@@ -38,12 +38,17 @@ type command struct {
 // text.
 func commands() []command {
 	return []command{
+		{groupLab, "init", newInitCmd},
+		{groupLab, "info", newInfoCmd},
+		{groupLab, "topic", newTopicCmd},
 		{groupLab, "demo", newDemoCmd},
 		{groupData, "produce", newProduceCmd},
 		{groupData, "fetch consume", newFetchCmd},
+		{groupData, "offsets get-offsets", newOffsetsCmd},
 		{groupInspection, "segments ls", newSegmentsCmd},
 		{groupInspection, "dump-segment", newDumpSegmentCmd},
 		{groupInspection, "verify-crc", newVerifyCRCCmd},
+		{groupUpkeep, "roll", newRollCmd},
 		{groupHelp, "partition-of", newPartitionOfCmd},
 		{groupHelp, "config", newConfigCmd},
 		{groupHelp, "completion", newCompletionCmd},

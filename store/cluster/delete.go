@@ -14,31 +14,38 @@ import (
 	"logdir/store/vfs"
 )
 
+// Deletable counts the partitions that DeleteTopic would remove: those of the topic, or
+// of the folders that an interrupted deletion or creation left of one.
+func (c *Cluster) Deletable(name string) (partitions int, err error) {
+	t, unknown := c.Meta().Topic(name)
+	if unknown == nil {
+		return len(t.Partitions), nil
+	}
+	refs, err := c.foldersOf(name)
+	if err == nil && len(refs) == 0 {
+		err = unknown
+	}
+	return countPartitions(refs), err
+}
+
 // DeleteTopic takes a topic out of the metadata, then removes its folders. A topic of
-// which only folders are left, from an interrupted deletion or creation, is finished off.
-// The result is how many partitions went.
-func (c *Cluster) DeleteTopic(ctx context.Context, name string) (partitions int, err error) {
+// which only folders are left is finished off.
+func (c *Cluster) DeleteTopic(ctx context.Context, name string) error {
 	refs, err := c.foldersOf(name)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	err = c.Update(ctx, func(m *Meta) error {
-		t, err := m.Topic(name)
-		if err != nil && len(refs) > 0 {
-			partitions = countPartitions(refs)
-			return nil
-		}
-		if err != nil {
+		if _, err := m.Topic(name); err != nil && len(refs) == 0 {
 			return err
 		}
-		partitions = len(t.Partitions)
 		m.drop(name)
 		return nil
 	})
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return partitions, c.removeFolders(ctx, refs)
+	return c.removeFolders(ctx, refs)
 }
 
 func countPartitions(refs []store.PartitionRef) int {

@@ -34,6 +34,16 @@ func BrokerRange(n int) []int32 {
 	return ids
 }
 
+// NewMeta is the metadata of a cluster of n brokers before anything is in it, for trying
+// out what would become of a topic.
+func NewMeta(n int) *Meta {
+	m, err := NewCluster{BrokerIDs: BrokerRange(n)}.meta()
+	if err != nil {
+		return &Meta{Version: Version}
+	}
+	return m
+}
+
 // Init makes a cluster in a directory that is missing or empty: the brokers' folders
 // first, synced, cluster.json last. What an interrupted Init left is taken over.
 func Init(ctx context.Context, fsys vfs.FS, path string, n NewCluster) (*Meta, error) {

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 
 	"logdir/store"
 	"logdir/store/checkpoint"
@@ -28,6 +29,32 @@ func (c *Cluster) OpenReplica(ctx context.Context, tp store.TopicPartition, brok
 		return nil, err
 	}
 	return store.OpenLog(c.fs, c.ReplicaDir(tp, broker), config)
+}
+
+// Roll closes the active segment of a replica and begins a new one at the log end, whose
+// base offset it returns. An empty one is left alone.
+func (c *Cluster) Roll(ctx context.Context, tp store.TopicPartition, broker int32) (base int64, rolled bool, err error) {
+	lock, err := c.locks.Partition(ctx, tp)
+	if err != nil {
+		return 0, false, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := c.Reload(); err != nil {
+		return 0, false, err
+	}
+	log, err := c.OpenReplica(ctx, tp, broker)
+	if err != nil {
+		return 0, false, err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	if rolled, err = log.Roll(); err != nil || !rolled {
+		return 0, false, err
+	}
+	point, err := log.Flush()
+	if err != nil {
+		return 0, false, err
+	}
+	return log.End(), true, c.SetRecoveryPoints(ctx, broker, Points{tp: point})
 }
 
 // holdBroker keeps real brokers out of a log dir until Close, and takes away the mark of

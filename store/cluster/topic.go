@@ -152,24 +152,31 @@ type Change struct {
 	Partitions int
 	Set        map[string]string
 	Delete     []string // configs that fall back to their default
+	// DryRun checks everything and writes nothing.
+	DryRun bool
 }
 
-// AlterTopic changes a topic: more partitions, other configs.
+// AlterTopic changes a topic, and returns it as it is then.
 func (c *Cluster) AlterTopic(ctx context.Context, name string, change Change) (*Topic, error) {
+	if change.DryRun {
+		m, err := ReadMeta(c.fs, c.path)
+		if err != nil {
+			return nil, err
+		}
+		return m.alter(name, change)
+	}
 	var altered *Topic
 	err := c.Update(ctx, func(m *Meta) error {
-		t, err := m.Topic(name)
+		had := m.partitionCount(name)
+		t, err := m.alter(name, change)
 		if err != nil {
 			return err
 		}
-		if err := t.configure(change); err != nil {
-			return err
-		}
 		altered = t
-		if change.Partitions == 0 {
+		if len(t.Partitions) == had {
 			return nil
 		}
-		return c.grow(ctx, m, t, change.Partitions)
+		return c.layDown(ctx, m, t, had)
 	})
 	return altered, err
 }
@@ -196,8 +203,23 @@ func (t *Topic) configure(change Change) error {
 	return nil
 }
 
+// alter applies a change to the metadata.
+func (m *Meta) alter(name string, change Change) (*Topic, error) {
+	t, err := m.Topic(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.configure(change); err != nil {
+		return nil, err
+	}
+	if change.Partitions != 0 {
+		err = m.grow(t, change.Partitions)
+	}
+	return t, err
+}
+
 // grow adds partitions up to the number to.
-func (c *Cluster) grow(ctx context.Context, m *Meta, t *Topic, to int) error {
+func (m *Meta) grow(t *Topic, to int) error {
 	have := len(t.Partitions)
 	switch {
 	case to == have:
@@ -216,5 +238,14 @@ func (c *Cluster) grow(ctx context.Context, m *Meta, t *Topic, to int) error {
 		return err
 	}
 	t.Partitions = append(t.Partitions, added...)
-	return c.layDown(ctx, m, t, have)
+	return nil
+}
+
+// partitionCount is how many partitions a topic has, 0 if it is not there.
+func (m *Meta) partitionCount(name string) int {
+	at, found := m.find(name)
+	if !found {
+		return 0
+	}
+	return len(m.Topics[at].Partitions)
 }

@@ -95,3 +95,40 @@ func (v *View) writing(ref store.PartitionRef) func() bool {
 		return err == nil && held
 	}
 }
+
+// TopicSummary is a topic as topic list shows it.
+type TopicSummary struct {
+	Name              string
+	Partitions        int
+	ReplicationFactor int // -1 where nothing tells
+}
+
+// Topics lists the topics by name: from the metadata, else by the folders.
+func (v *View) Topics() ([]TopicSummary, error) {
+	if v.Meta == nil {
+		return v.topicsOfFolders()
+	}
+	out := make([]TopicSummary, 0, len(v.Meta.Topics))
+	for _, t := range v.Meta.Topics {
+		out = append(out, TopicSummary{t.Name, len(t.Partitions), t.ReplicationFactor()})
+	}
+	return out, nil
+}
+
+func (v *View) topicsOfFolders() ([]TopicSummary, error) {
+	refs, err := v.AllPartitions()
+	if err != nil {
+		return nil, err
+	}
+	var out []TopicSummary
+	for _, ref := range refs {
+		if ref.PutAside() {
+			continue
+		}
+		if n := len(out); n == 0 || out[n-1].Name != ref.Topic {
+			out = append(out, TopicSummary{Name: ref.Topic, ReplicationFactor: -1})
+		}
+		out[len(out)-1].Partitions++
+	}
+	return out, nil
+}

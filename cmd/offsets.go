@@ -1,0 +1,167 @@
+package cmd
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"logdir/cmd/internal/flagval"
+	"logdir/cmd/internal/render"
+	"logdir/store"
+	"logdir/store/cluster"
+	"logdir/store/corrupt"
+)
+
+// offsetsOptions are the flags of "logdir offsets".
+type offsetsOptions struct {
+	replicas bool
+	at       string
+}
+
+func newOffsetsCmd(env *Env) *cobra.Command {
+	var o offsetsOptions
+	c := &cobra.Command{
+		Use:     "offsets [TARGET...]",
+		Aliases: []string{"get-offsets"},
+		Short:   "show log start, high watermark and log end side by side",
+		Long: `Show where each log starts, what consumers may read (the high watermark) and where the
+next record goes (the log end). With --at also the first record at or after a time.`,
+		Example: `  logdir offsets orders --replicas
+  logdir offsets orders:0 --at 2026-01-01
+  logdir offsets -d /var/lib/kafka/data --at latest`,
+		Annotations: about("0 1 2 3 4 5", "logdir-fetch(1)", "logdir-segments(1)", "logdir help offsets"),
+		RunE: func(_ *cobra.Command, targets []string) error {
+			return o.run(env, targets)
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&o.replicas, "replicas", false, "also the followers")
+	f.StringVar(&o.at, "at", "", "add offset and timestamp of the first record at or after this `time`; latest or -1, earliest or -2")
+	f.StringVar(&o.at, "time", "", "as --at, in Kafka's spelling")
+	f.Lookup("time").Hidden = true
+	return c
+}
+
+func (o offsetsOptions) run(env *Env, targets []string) error {
+	find, err := o.finder(env)
+	if err != nil {
+		return err
+	}
+	v, err := env.look(targets)
+	if err != nil {
+		return err
+	}
+	refs, err := v.Resolve(targets, o.replicas)
+	if err != nil {
+		return err
+	}
+	if len(targets) == 0 && !o.replicas {
+		noteLeaderless(env, v)
+	}
+	return o.print(env, v, refs, find)
+}
+
+// noteLeaderless tells why partitions are missing from a list of leaders.
+func noteLeaderless(env *Env, v *cluster.View) {
+	if v.Meta == nil {
+		return
+	}
+	for _, t := range v.Meta.Topics {
+		for n, p := range t.Partitions {
+			if p.Leader == nil {
+				env.Note("%s:%d has no leader: --replicas shows what its brokers have", t.Name, n)
+			}
+		}
+	}
+}
+
+func (o offsetsOptions) print(env *Env, v *cluster.View, refs []store.PartitionRef, find finder) error {
+	columns := []string{"TOPIC", "PARTITION", "BROKER", "ROLE", "LOG-START", "HIGH-WATERMARK", "LOG-END"}
+	if find != nil {
+		columns = append(columns, "OFFSET", "TIMESTAMP")
+	}
+	rows := env.Stream(columns)
+	var bad []error
+	for _, ref := range refs {
+		marks, err := v.Offsets(ref)
+		if err != nil {
+			bad = append(bad, readError(ref.Rel, err))
+			continue
+		}
+		row := offsetsRow(marks)
+		if find != nil {
+			offset, timestamp, err := find(v, marks)
+			if err != nil {
+				bad = append(bad, readError(ref.Rel, err))
+			}
+			row = append(row, render.Known(offset), render.Known(timestamp))
+		}
+		if err := rows.Row(row...); err != nil {
+			return err
+		}
+		if marks.Damage != nil {
+			marks.Damage.Path = v.Rel(marks.Damage.Path)
+			bad = append(bad, store.DamageFound(marks.Damage, ref.TopicPartition))
+		}
+	}
+	return errors.Join(append(bad, rows.Close())...)
+}
+
+func offsetsRow(o cluster.Offsets) []any {
+	var role any
+	if o.Role != cluster.NoRole {
+		role = string(o.Role)
+	}
+	return []any{
+		o.Ref.Topic, render.Known(o.Ref.Partition), render.Known(o.Ref.Broker), role,
+		o.LogStart, render.Known(o.HighWatermark), o.LogEnd,
+	}
+}
+
+// finder looks for an offset in a log, and the timestamp of its record; both are -1
+// where there is none.
+type finder func(*cluster.View, cluster.Offsets) (offset, timestamp int64, err error)
+
+// finder reads --at.
+func (o offsetsOptions) finder(env *Env) (finder, error) {
+	switch o.at {
+	case "":
+		return nil, nil
+	case "-1", "latest":
+		return findLatest, nil
+	case "-2", "earliest":
+		return findEarliest, nil
+	}
+	moment, err := flagval.ParseMoment(o.at)
+	if err != nil {
+		return nil, usagef("--at %q: %w", o.at, err)
+	}
+	ts := moment.At(env.Now())
+	return func(v *cluster.View, o cluster.Offsets) (int64, int64, error) { return findTime(v, o, ts) }, nil
+}
+
+func findLatest(_ *cluster.View, o cluster.Offsets) (int64, int64, error) {
+	if o.HighWatermark == corrupt.Unknown {
+		return o.LogEnd, corrupt.Unknown, nil
+	}
+	return o.HighWatermark, corrupt.Unknown, nil
+}
+
+func findEarliest(_ *cluster.View, o cluster.Offsets) (int64, int64, error) {
+	return o.LogStart, corrupt.Unknown, nil
+}
+
+// findTime finds the first record at or after ts. What consumers may not yet read of a
+// leader's log does not count, as in Kafka.
+func findTime(v *cluster.View, o cluster.Offsets, ts int64) (offset, timestamp int64, err error) {
+	r, err := v.Reader(o.Ref)
+	if err != nil {
+		return corrupt.Unknown, corrupt.Unknown, err
+	}
+	offset, timestamp, found, err := r.OffsetForTime(ts)
+	hidden := o.Role == cluster.Leader && offset >= o.HighWatermark
+	if err != nil || !found || hidden {
+		return corrupt.Unknown, corrupt.Unknown, err
+	}
+	return offset, timestamp, nil
+}
