@@ -137,7 +137,7 @@ func AppendMetaProperties(dst []byte, m MetaProperties, written time.Time) []byt
 // all is m's values as properties, in the order in which Java's hash table gives them.
 func (m *MetaProperties) all() Properties {
 	var p Properties
-	if m.NodeID != NoNodeID {
+	if m.NodeID != NoNodeID || m.Version > 0 {
 		p.Set(m.nodeKey(), strconv.Itoa(int(m.NodeID)))
 	}
 	if m.DirectoryID != nil {

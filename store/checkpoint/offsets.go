@@ -132,14 +132,16 @@ func (o Offsets) Get(topic string, partition int32) (int64, bool) {
 	return 0, false
 }
 
-// Set changes a partition's line, or adds one at the end.
+// Set changes a partition's line, or adds one at the end. Further lines of it are dropped.
 func (o *Offsets) Set(topic string, partition int32, offset int64) {
-	at := slices.IndexFunc(*o, func(e OffsetEntry) bool { return e.Topic == topic && e.Partition == partition })
+	is := func(e OffsetEntry) bool { return e.Topic == topic && e.Partition == partition }
+	at := slices.IndexFunc(*o, is)
 	if at < 0 {
 		*o = append(*o, OffsetEntry{topic, partition, offset})
 		return
 	}
 	(*o)[at].Offset = offset
+	*o = append((*o)[:at+1], slices.DeleteFunc((*o)[at+1:], is)...)
 }
 
 // Delete drops a partition's lines and reports whether there was one.

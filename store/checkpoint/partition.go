@@ -14,7 +14,8 @@ type PartitionMetadata struct {
 }
 
 // ParsePartitionMetadata reads a partition.metadata file. The error is a *corrupt.Error of
-// kind bad-metadata. Like Kafka it does not look at the keys, nor at further lines.
+// kind bad-metadata; at byte 0 with Size 0 it means a file without bytes, which to Kafka 2.8 is
+// one without an id. Like Kafka it does not look at the keys, nor at further lines.
 func ParsePartitionMetadata(data []byte) (PartitionMetadata, error) {
 	m, damage := parsePartitionMetadata(data)
 	if damage != nil {
@@ -39,7 +40,10 @@ func parsePartitionMetadata(data []byte) (m PartitionMetadata, err *corrupt.Erro
 			return m, err
 		}
 	}
-	return m, corrupt.Newf(corrupt.BadMetadata, 0, int64(len(data)), "%d lines, not version and topic_id", n)
+	if n == 0 {
+		return m, corrupt.New(corrupt.BadMetadata, 0, 0, "no bytes: Kafka 2.8 left the file so until it knew the id, newer brokers do not start")
+	}
+	return m, corrupt.New(corrupt.BadMetadata, int64(len(data)), 0, "one line, not version and topic_id")
 }
 
 func parseMetadataVersion(l line) (int32, *corrupt.Error) {

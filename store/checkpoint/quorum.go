@@ -49,7 +49,7 @@ type quorumVoter struct {
 func ParseQuorumState(data []byte) (QuorumState, error) {
 	var text quorumText
 	if err := json.Unmarshal(data, &text); err != nil {
-		return QuorumState{}, badQuorum(data, jsonPos(err), "", err.Error())
+		return QuorumState{}, badJSON(data, err)
 	}
 	s, field, detail := text.state()
 	if detail != "" {
@@ -108,15 +108,16 @@ func (t *quorumText) fillV1(s *QuorumState) (field, detail string) {
 	return "", ""
 }
 
-// jsonPos is the byte at which the JSON reader gave up.
-func jsonPos(err error) int64 {
-	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return max(0, e.Offset-1)
-	}
+// badJSON reports where the JSON reader gave up, and on which key if it knew it.
+func badJSON(data []byte, err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return max(0, e.Offset-1)
+		return badQuorum(data, max(0, e.Offset-1), e.Field, e.Field+" is a "+e.Value)
 	}
-	return 0
+	pos := int64(0)
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		pos = max(0, e.Offset-1)
+	}
+	return badQuorum(data, pos, "", err.Error())
 }
 
 func badQuorum(data []byte, pos int64, field, detail string) error {
