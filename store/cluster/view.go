@@ -57,6 +57,9 @@ func (v *View) leader(tp store.TopicPartition) (broker int32, known bool) {
 func (v *View) checkpointed(logDir, file string, tp store.TopicPartition) (offset int64, ok bool, err error) {
 	name := filepath.Join(logDir, file)
 	lines, read := v.checkpoints[name]
+	if v.checkpoints == nil { // a View that was not opened, of files outside a data directory
+		v.checkpoints = map[string]map[store.TopicPartition]int64{}
+	}
 	if !read {
 		entries, err := checkpoint.ReadOffsets(v.FS, name)
 		if err != nil {
