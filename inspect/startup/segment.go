@@ -31,6 +31,8 @@ type Segment struct {
 	Recovered bool
 	// OldSize is the size of the .log on disk, Valid its size afterwards, in bytes.
 	OldSize, Valid int64
+	// Next is the offset behind its last batch, where Recovered is set; else the base.
+	Next int64
 	// Emptied says that all of it goes, because its batches cannot be indexed.
 	Emptied bool
 	// Removed says that the segment is deleted.
@@ -52,7 +54,7 @@ func openSegment(d *directory, base int64, ext string) (*segment, error) {
 		return nil, throw(kafkaException, "The size of segment %s (%d) is larger than the maximum allowed segment size of %d",
 			name, size, math.MaxInt32)
 	}
-	s.report = Segment{Base: base, OldSize: size, Valid: size}
+	s.report = Segment{Base: base, OldSize: size, Valid: size, Next: base}
 	return s, nil
 }
 
@@ -288,7 +290,7 @@ func (r *recovery) take(w *walker, f *frame) (bool, error) {
 	if err := orderException(r.builder.Add(span)); err != nil {
 		return false, err
 	}
-	r.valid = f.pos + f.size
+	r.valid, r.seg.report.Next = f.pos+f.size, f.nextOffset()
 	if f.legacy {
 		return true, nil
 	}
@@ -331,7 +333,7 @@ func orderException(e *index.OrderError) error {
 // empty is LogSegment.truncateTo(base): what the broker does with a segment whose batches
 // it could not index. It answers how many bytes go.
 func (s *segment) empty() (int64, error) {
-	s.report.Emptied = true
+	s.report.Emptied, s.report.Next = true, s.base
 	start, err := s.translate(s.base)
 	if err != nil {
 		return 0, err

@@ -1,0 +1,421 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"logdir/store"
+	"logdir/store/checkpoint"
+	"logdir/store/corrupt"
+	"logdir/store/index"
+	"logdir/store/producer"
+	"logdir/store/record"
+	"logdir/store/segment"
+	"logdir/store/vfs"
+)
+
+// damage is one damaged range of a log.
+type damage struct {
+	*corrupt.Error
+	// tail says that nothing valid stands behind it in its segment.
+	tail bool
+	// kept says that the range is a batch that no policy takes out.
+	kept bool
+	// before is the log end in front of it, or corrupt.Unknown; epoch the leader epoch there,
+	// or -1.
+	before int64
+	epoch  int32
+}
+
+// keeps says whether damage is a batch that stays: one that is wrong in its leader epoch
+// only, or whose records do not parse although its checksum is right, unless asked for.
+func (o *Options) keeps(d *corrupt.Error) bool {
+	return d.Kind == corrupt.BadOffset && d.Field == "partitionLeaderEpoch" || d.Kind == corrupt.BadRecords && !o.Deep
+}
+
+// holdsNone says that the range holds no record that could be lost: a batch that was never
+// whole, zeros, or a second copy.
+func (d damage) holdsNone() bool {
+	return d.Kind == corrupt.Torn || d.Kind == corrupt.Zeros || d.Kind == corrupt.Stale
+}
+
+// segmentSurvey is what one pass over a segment found out.
+type segmentSurvey struct {
+	segment.Files
+	size  int64
+	mtime int64 // ns, to see whether it changed while it was read
+	// next is the log end offset behind the last good batch, here or before.
+	next    int64
+	batches int64
+	mkb1    bool
+
+	damages []damage
+	// offsets and times are the verdicts on the index files; index and timeIndex what they
+	// should hold.
+	offsets, times   index.Report
+	index, timeIndex []byte
+	aborted          []index.AbortedTxn
+	// producers is the state in front of the segment, if its snapshot may have to be made.
+	producers []producer.Entry
+}
+
+// path is where one of the segment's files stands.
+func (s *segmentSurvey) path(dir, suffix string) string {
+	name := segment.FileName(s.Base, suffix)
+	for _, have := range []string{s.Log, s.Index, s.TimeIndex, s.TxnIndex} {
+		if have != "" && filepath.Ext(have) == suffix {
+			name = have
+		}
+	}
+	return filepath.Join(dir, name)
+}
+
+// survey is what one pass over a partition found out.
+type survey struct {
+	listing  segment.Listing
+	segments []*segmentSurvey
+	epochs   checkpoint.Epochs // as the batches tell them
+	state    *producer.State   // behind the last batch
+	complete bool              // the state is right: it began at offset 0, or with a snapshot
+	notes    []string
+
+	// resume is where a second pass can begin: in front of the first damaged segment.
+	resume *standing
+}
+
+// standing is what a pass knows in front of a segment.
+type standing struct {
+	at        int
+	next      int64
+	epoch     int32
+	epochs    checkpoint.Epochs
+	producers []producer.Entry
+}
+
+// end is the log end offset.
+func (s *survey) end() int64 {
+	if len(s.segments) == 0 {
+		return 0
+	}
+	return s.segments[len(s.segments)-1].next
+}
+
+// damaged says whether a policy has to decide about anything.
+func (s *survey) damaged() bool {
+	return slices.ContainsFunc(s.segments, (*segmentSurvey).damaged)
+}
+
+func (g *segmentSurvey) damaged() bool {
+	return slices.ContainsFunc(g.damages, func(d damage) bool { return !d.kept })
+}
+
+// surveyor makes surveys of one partition. It reads each log once; with edits it reads
+// them as they would be with these made.
+type surveyor struct {
+	ctx  context.Context
+	fs   vfs.ReadFS
+	dir  string
+	o    Options
+	list segment.Listing
+
+	scanner segment.Scanner
+	state   *producer.State
+	now     standing
+}
+
+// survey walks the segments. edits are by base offset, in positions of the files on disk.
+// Of an earlier survey whatever stands in front of its first damage is taken over.
+func (v *surveyor) survey(edits map[int64][]Edit, earlier *survey) (*survey, error) {
+	out := &survey{listing: v.list, complete: true}
+	if err := v.begin(out, earlier); err != nil {
+		return nil, err
+	}
+	for i := v.now.at; i < len(v.list.Segments); i++ {
+		before := v.now
+		before.at, before.producers, before.epochs = i, v.state.Entries(), slices.Clone(v.now.epochs)
+		g, err := v.segment(i, edits[v.list.Segments[i].Base], out)
+		if err != nil {
+			return nil, err
+		}
+		if edits != nil || v.unreadable(g.Snapshot) {
+			g.producers = before.producers
+		}
+		out.segments = append(out.segments, g)
+		if len(g.damages) > 0 && out.resume == nil {
+			out.resume = &before
+		}
+	}
+	out.epochs, out.state = v.now.epochs, v.state
+	return out, nil
+}
+
+// begin stands in front of the first segment that is to be walked.
+func (v *surveyor) begin(out, earlier *survey) error {
+	v.state = producer.NewState(0)
+	if earlier != nil && earlier.resume != nil {
+		v.now = *earlier.resume
+		v.now.epochs = slices.Clone(v.now.epochs)
+		v.state.Restore(v.now.producers)
+		out.segments = slices.Clone(earlier.segments[:v.now.at])
+		out.complete, out.resume = earlier.complete, earlier.resume
+		return nil
+	}
+	v.now = standing{next: corrupt.Unknown, epoch: record.NoLeaderEpoch}
+	if len(v.list.Segments) == 0 || v.list.Segments[0].Base == 0 {
+		return nil
+	}
+	return v.restore(out, v.list.Segments[0])
+}
+
+// restore loads the snapshot at the start of a log that does not begin at offset 0. Without
+// it transactions and producers from before are not known.
+func (v *surveyor) restore(out *survey, first segment.Files) error {
+	if first.Snapshot == "" {
+		out.complete = false
+		return nil
+	}
+	entries, err := producer.ReadSnapshot(v.fs, filepath.Join(v.dir, first.Snapshot))
+	if _, bad := errors.AsType[*corrupt.Error](err); bad {
+		out.complete = false
+		return nil
+	}
+	v.state.Restore(entries)
+	return err
+}
+
+// unreadable says that a snapshot is there and damaged.
+func (v *surveyor) unreadable(snapshot string) bool {
+	if snapshot == "" {
+		return false
+	}
+	_, err := producer.ReadSnapshot(v.fs, filepath.Join(v.dir, snapshot))
+	_, bad := errors.AsType[*corrupt.Error](err)
+	return bad
+}
+
+// limit is the base offset of the segment behind i, 0 if there is none.
+func (v *surveyor) limit(i int) int64 {
+	if i+1 < len(v.list.Segments) {
+		return v.list.Segments[i+1].Base
+	}
+	return 0
+}
+
+// scanOptions are what is known in front of segment i.
+func (v *surveyor) scanOptions(i int) segment.Options {
+	return segment.Options{
+		Base: v.list.Segments[i].Base, Limit: v.limit(i), LogEnd: v.now.next, Epoch: v.now.epoch, Deep: v.o.Deep,
+	}
+}
+
+// segment walks one segment.
+func (v *surveyor) segment(i int, edits []Edit, out *survey) (*segmentSurvey, error) {
+	g := &segmentSurvey{Files: v.list.Segments[i]}
+	f, err := v.fs.Open(filepath.Join(v.dir, g.Log))
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		g.size, g.mtime = info.Size(), info.ModTime().UnixNano()
+		c := Change{Edits: edits}
+		log := c.Patched(f, g.size)
+		err = v.walk(g, i, log, len(edits) > 0, out)
+	}
+	if err == nil {
+		err = stillAs(f, g)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, readProblem(filepath.Join(v.dir, g.Log), err)
+	}
+	return g, nil
+}
+
+// stillAs makes sure that a log did not change while it was read.
+func stillAs(f vfs.ReadFile, g *segmentSurvey) error {
+	info, err := f.Stat()
+	if err == nil && (info.Size() != g.size || info.ModTime().UnixNano() != g.mtime) {
+		err = store.Errorf(store.Busy, "", "changed while it was read: it is in use, not corrupt")
+	}
+	return err
+}
+
+// readProblem says what an I/O error means: not corruption.
+func readProblem(path string, err error) error {
+	if r, ok := errors.AsType[*segment.ReadError](err); ok {
+		return store.Errorf(store.Failed, "KAFKA_STORAGE_ERROR", "%s: %w; this is no corruption, nothing was changed", path, r).
+			WithHint("make an image of the disk and work on that, or: logdir salvage %s --to DIR", filepath.Dir(path))
+	}
+	if e, ok := errors.AsType[*store.Error](err); ok {
+		return store.Errorf(e.Class, e.Name, "%s: %w", path, err).WithHint("%s", e.Hint)
+	}
+	return err
+}
+
+// walk is the one pass over the bytes of a log: batches to the indexes, the producers and
+// the epochs, damage to the list.
+func (v *surveyor) walk(g *segmentSurvey, i int, log Patched, edited bool, out *survey) error {
+	g.mkb1 = isMKB1(log)
+	indexes, err := v.openIndexes(g)
+	if err != nil {
+		return err
+	}
+	checker := indexes.checker(g)
+	builder := newBuilder(g, v.o.IndexInterval)
+	v.scanner.Reset(log, log.Size(), v.scanOptions(i))
+	for before := v.standing(); v.scanner.Next(); before = v.standing() {
+		if err := v.ctx.Err(); err != nil {
+			return errors.Join(err, indexes.close())
+		}
+		d := v.scanner.Damage()
+		kept := d != nil && v.scanner.Batch() != nil && v.o.keeps(d)
+		if d == nil || kept {
+			v.take(g, v.scanner.Batch(), v.scanner.Pos(), checker, builder, out)
+		} else {
+			checker.Damage()
+		}
+		if d != nil {
+			before.Error, before.tail, before.kept = d, true, kept
+			g.damages = append(g.damages, before)
+		} else {
+			v.assignEpoch(v.scanner.Batch())
+		}
+	}
+	if err := v.scanner.Err(); err != nil {
+		return errors.Join(err, indexes.close())
+	}
+	v.now.next, v.now.epoch = max(v.scanner.NextOffset(), g.Base), v.scanner.Epoch()
+	g.next = v.now.next
+	builder.Finish()
+	g.index, g.timeIndex = builder.Index(), builder.TimeIndex()
+	g.offsets, g.times, err = checker.Finish()
+	if g.sound() && !v.o.TrimIndexes && !edited {
+		g.index, g.timeIndex = nil, nil // not to keep those of a thousand segments
+	}
+	return errors.Join(err, indexes.close())
+}
+
+// sound says that the segment has no damage, and index files that need no rebuilding.
+func (g *segmentSurvey) sound() bool {
+	return len(g.damages) == 0 && g.Index != "" && (g.mkb1 || g.TimeIndex != "") && g.offsets.Bad == nil && g.times.Bad == nil
+}
+
+// standing is where the scan is, as damage that comes next will remember it.
+func (v *surveyor) standing() damage {
+	return damage{before: v.scanner.NextOffset(), epoch: v.scanner.Epoch()}
+}
+
+func newBuilder(g *segmentSurvey, interval int) *index.Builder {
+	if g.mkb1 {
+		return index.NewMKB1Builder(g.Base, interval)
+	}
+	return index.NewBuilder(g.Base, interval)
+}
+
+// take hands a good batch to everybody.
+func (v *surveyor) take(g *segmentSurvey, b *record.Batch, pos int64, c *index.Checker, x *index.Builder, out *survey) {
+	for i := len(g.damages) - 1; i >= 0 && g.damages[i].tail; i-- {
+		g.damages[i].tail = false
+	}
+	g.batches++
+	span := index.SpanOf(b, pos)
+	c.Add(span)
+	if err := x.Add(span); err != nil {
+		out.notes = append(out.notes, fmt.Sprintf("%s: %v", g.Log, err))
+	}
+	ended, err := v.state.Update(b)
+	if err != nil {
+		out.notes = append(out.notes, fmt.Sprintf("%s at byte %d: %v", g.Log, pos, err))
+	}
+	if ended != nil && ended.Aborted {
+		g.aborted = append(g.aborted, ended.AbortedTxn)
+	}
+}
+
+// assignEpoch follows the leader epochs as a broker's recovery does.
+func (v *surveyor) assignEpoch(b *record.Batch) {
+	epoch := b.LeaderEpoch()
+	if epoch < 0 {
+		return
+	}
+	if last, ok := v.now.epochs.Latest(); !ok || epoch > last.Epoch {
+		v.now.epochs.Assign(epoch, b.BaseOffset())
+	}
+}
+
+// isMKB1 tells the format of a segment from its first bytes.
+func isMKB1(log io.ReaderAt) bool {
+	var head [record.PrefixSize]byte
+	if _, err := log.ReadAt(head[:], 0); err != nil {
+		return false
+	}
+	_, f, _ := record.Peek(head[:])
+	return f == record.MKB1
+}
+
+// indexFiles are the open index files of a segment; nil where there is none.
+type indexFiles struct {
+	base          int64
+	offsets       vfs.ReadFile
+	times         vfs.ReadFile
+	offsetsSize   int64
+	timesSize     int64
+	offsetsFormat bool // MKB1
+}
+
+func (v *surveyor) openIndexes(g *segmentSurvey) (*indexFiles, error) {
+	x := &indexFiles{base: g.Base, offsetsFormat: g.mkb1}
+	var err error
+	if x.offsets, x.offsetsSize, err = v.openIndex(g.Index); err != nil {
+		return nil, err
+	}
+	if x.times, x.timesSize, err = v.openIndex(g.TimeIndex); err != nil {
+		return nil, errors.Join(err, x.close())
+	}
+	return x, nil
+}
+
+func (v *surveyor) openIndex(name string) (vfs.ReadFile, int64, error) {
+	if name == "" {
+		return nil, 0, nil
+	}
+	f, err := v.fs.Open(filepath.Join(v.dir, name))
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, info.Size(), nil
+}
+
+func (x *indexFiles) checker(g *segmentSurvey) *index.Checker {
+	var offsets *index.OffsetIndex
+	var times *index.TimeIndex
+	switch {
+	case x.offsets == nil:
+	case g.mkb1:
+		offsets = index.NewMKB1Index(x.offsets, x.offsetsSize, x.base)
+	default:
+		offsets = index.NewOffsetIndex(x.offsets, x.offsetsSize, x.base)
+	}
+	if x.times != nil {
+		times = index.NewTimeIndex(x.times, x.timesSize, x.base)
+	}
+	return index.NewChecker(x.base, offsets, times)
+}
+
+func (x *indexFiles) close() error {
+	var errs []error
+	for _, f := range []vfs.ReadFile{x.offsets, x.times} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
