@@ -44,6 +44,10 @@ type producer struct {
 // input is at hand: smaller pieces run at half the speed.
 const writeSize = 1 << 20
 
+// patience is how long a smaller write waits for more input: long enough for a reader
+// that is at work, too short to be noticed.
+const patience = time.Millisecond
+
 // run reads the input to its end, or to the first Ctrl-C, and closes the session.
 func (p *producer) run(ctx context.Context) error {
 	// What was read is sent even after Ctrl-C; the second one ends the process.
@@ -111,10 +115,8 @@ func (p *producer) advance(ctx context.Context, now time.Time) error {
 // next waits for input. While there is none, closed batches are sent and open ones
 // close by their age. ok is false at the end of the input.
 func (p *producer) next(ctx, sending context.Context, in *input.Reader) (run input.Run, ok bool, err error) {
-	select {
-	case run, ok = <-in.Runs():
+	if run, ok, came := p.soon(in); came {
 		return run, ok, nil
-	default:
 	}
 	for {
 		if err := errors.Join(p.send(sending), p.flush()); err != nil {
@@ -133,6 +135,22 @@ func (p *producer) next(ctx, sending context.Context, in *input.Reader) (run inp
 			stop()
 			return run, false, nil
 		}
+	}
+}
+
+// soon waits a moment for input while closed batches are at hand that would make only a
+// small write.
+func (p *producer) soon(in *input.Reader) (run input.Run, ok, came bool) {
+	if p.accumulator.ReadyBytes() == 0 {
+		return run, false, false
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case run, ok = <-in.Runs():
+		return run, ok, true
+	case <-timer.C:
+		return run, false, false
 	}
 }
 

@@ -68,36 +68,35 @@ func NewAccumulator(o Batching, closed func(partition int)) *Accumulator {
 	return a
 }
 
-// Fits tells whether the open batch of a partition takes r; an empty one takes any. It
-// sets r.Offset to the place of r in the batch.
-func (a *Accumulator) Fits(partition int, r *record.Record) bool {
-	p := &a.parts[partition]
-	if p.empty() {
-		r.Offset = 0
-		return true
-	}
-	r.Offset = int64(p.open.Len())
-	return p.open.SizeWith(r) <= a.o.Size
-}
-
 // Append adds r to the open batch of a partition, closing that before if it does not
 // take r and afterwards if nothing more will fit. It copies r; at is when r came.
 func (a *Accumulator) Append(partition int, r *record.Record, at time.Time) error {
-	if !a.Fits(partition, r) {
-		if err := a.Close(partition); err != nil {
-			return err
-		}
-		r.Offset = 0
+	taken, err := a.offer(partition, r, at)
+	if taken || err != nil {
+		return err
 	}
+	if err := a.Close(partition); err != nil {
+		return err
+	}
+	_, err = a.offer(partition, r, at)
+	return err
+}
+
+// offer adds r if the open batch takes it; an empty one takes any.
+func (a *Accumulator) offer(partition int, r *record.Record, at time.Time) (taken bool, err error) {
 	p := &a.parts[partition]
 	if p.empty() {
 		a.begin(p, at)
 	}
+	r.Offset = int64(p.open.Len())
+	if r.Offset > 0 && p.open.SizeWith(r) > a.o.Size {
+		return false, nil
+	}
 	p.open.Append(r)
 	if p.open.Size() >= a.o.Size {
-		return a.Close(partition)
+		err = a.Close(partition)
 	}
-	return nil
+	return true, err
 }
 
 func (p *partition) empty() bool { return p.open == nil || p.open.Len() == 0 }

@@ -14,13 +14,18 @@ func Put(p *Placer, a *Accumulator, r *record.Record, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	if r.Key == nil && p.o.Unkeyed == Sticky && !a.Fits(n, r) {
-		if err := a.Close(n); err != nil {
-			return err
-		}
-		if n, err = p.Place(nil); err != nil {
-			return err
-		}
+	if r.Key != nil || p.o.Unkeyed != Sticky {
+		return a.Append(n, r, at)
+	}
+	taken, err := a.offer(n, r, at)
+	if taken || err != nil {
+		return err
+	}
+	if err := a.Close(n); err != nil { // which tells the placer
+		return err
+	}
+	if n, err = p.Place(nil); err != nil {
+		return err
 	}
 	return a.Append(n, r, at)
 }

@@ -71,7 +71,7 @@ func (b *Builder) refusal(r *Record) error {
 		return fmt.Errorf("record offset %d after %d", r.Offset, b.lastOffset)
 	case r.Offset-b.meta.BaseOffset > math.MaxInt32:
 		return fmt.Errorf("record offset %d is too far from base offset %d", r.Offset, b.meta.BaseOffset)
-	case b.SizeWith(r) > math.MaxInt32:
+	case b.Size()+RecordSize(r) > math.MaxInt32:
 		return fmt.Errorf("record at offset %d makes the batch larger than 2 GiB", r.Offset)
 	}
 	return nil
