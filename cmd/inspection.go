@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 
 	"logdir/cmd/internal/progress"
 	"logdir/inspect"
@@ -49,6 +50,15 @@ func (e *Env) warnOfBrokers(v *cluster.View) {
 			e.Note("a broker runs on %s: its files may change while they are read", d.Path)
 		}
 	}
+}
+
+// retype is a command to type next, on the same data directory and TARGETs.
+func (e *Env) retype(command string, targets []string) string {
+	words := []string{command}
+	if e.Global.DataDir != "." && (len(targets) == 0 || !e.allPaths(targets)) {
+		words = append(words, "-d", e.Global.DataDir)
+	}
+	return strings.Join(append(words, targets...), " ")
 }
 
 // logsOf lists the segments of the replicas, in their order. A replica named by one of

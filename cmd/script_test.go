@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"flag"
+	"maps"
 	"os"
 	"os/exec"
 	"strconv"
@@ -29,8 +30,15 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setupScript,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds:                scriptCommands(),
 	})
+}
+
+// scriptCommands are what scripts can do beside testscript's own commands.
+func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	all := maps.Clone(byteCommands)
+	all["exits"] = exits
+	return all
 }
 
 // setupScript stops the clock and keeps the user's settings out.

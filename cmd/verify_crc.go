@@ -60,7 +60,7 @@ func (o *verifyOptions) run(ctx context.Context, env *Env, targets []string) err
 	if err != nil {
 		return err
 	}
-	sum := verifySum{env: env}
+	sum := verifySum{env: env, hint: env.retype("logdir recover --dry-run", targets)}
 	sum.open()
 	if err := o.verify(ctx, &sum, logs); err != nil {
 		return err
@@ -107,6 +107,7 @@ func (e *Env) verifyTargets(targets []string) ([]inspect.LogRef, error) {
 // verifySum collects the rows, and what they come to.
 type verifySum struct {
 	env     *Env
+	hint    string // the command to type next if something is damaged
 	rows    *render.Stream
 	files   int
 	damaged int
@@ -190,7 +191,11 @@ func verifyDetail(d *corrupt.Error) string {
 	if d.HasCRC {
 		parts = append(parts, fmt.Sprintf("stored 0x%08x computed 0x%08x", d.Stored, d.Computed))
 	}
-	if text := strings.TrimPrefix(d.Detail, "have "); text != "" {
+	text := d.Detail
+	if strings.Contains(text, " of ") { // "have 30 of 136 bytes"
+		text = strings.TrimPrefix(text, "have ")
+	}
+	if text != "" {
 		parts = append(parts, text)
 	}
 	if d.NextPos != corrupt.Unknown {
@@ -204,7 +209,7 @@ func (s *verifySum) err() error {
 	errs := s.failed
 	if s.first != nil {
 		errs = append(errs, store.Errorf(store.Damage, s.first.Kind.KafkaName(), "%d of %d files damaged, the first: %s",
-			s.damaged, s.files, withoutName(s.first)).WithHint("logdir recover --dry-run -d %s", s.env.Global.DataDir))
+			s.damaged, s.files, withoutName(s.first)).WithHint("%s", s.hint))
 	}
 	return errors.Join(errs...)
 }

@@ -104,20 +104,23 @@ func (l *lister) walk(path string, info *SegmentInfo) (format record.Format, err
 	info.Size = size
 	l.headers.reset(file, size)
 	format = record.V2
+	before := place{next: info.Base}
 	for pos := int64(0); pos < size; {
 		b, frame, ok, err := l.headers.at(pos)
 		if err != nil {
 			return format, err
 		}
 		if !ok || b.LastOffset() < info.NextOffset {
-			if pos, err = info.skipDamage(file, size, pos); err != nil {
+			if pos, err = info.skipDamage(file, size, before); err != nil {
 				return format, err
 			}
+			before = place{pos, info.NextOffset}
 			continue
 		}
 		if pos == 0 {
 			format = b.Format()
 		}
+		before = place{pos, info.NextOffset}
 		info.NextOffset = b.NextOffset()
 		info.Batches++
 		pos += frame
@@ -125,22 +128,32 @@ func (l *lister) walk(path string, info *SegmentInfo) (format record.Format, err
 	return format, nil
 }
 
-// skipDamage asks the scanner what is wrong at pos, where the headers do not go on, and
-// where they do: at the next good batch, or at the end.
-func (s *SegmentInfo) skipDamage(file vfs.ReadFile, size, pos int64) (next int64, err error) {
+// place is where a batch begins, and the offset that comes next there.
+type place struct{ pos, next int64 }
+
+// skipDamage asks the scanner what is wrong where the headers do not go on, and where they
+// do: at the next good batch, or at the end. It begins with the batch before, whose length
+// may be what led astray.
+func (s *SegmentInfo) skipDamage(file vfs.ReadFile, size int64, before place) (next int64, err error) {
 	if now, err := file.Stat(); err != nil || now.Size() > size {
 		return size, err // somebody appends: what looks torn was being written
 	}
-	scan := segment.NewScanner(file, size, segment.Options{Base: s.Base, Start: pos, LogEnd: s.NextOffset, StopAtDamage: true})
+	scan := segment.NewScanner(file, size, segment.Options{Base: s.Base, Start: before.pos, LogEnd: before.next})
 	for scan.Next() {
-		if d := scan.Damage(); d != nil {
-			d.Path = s.Name
-			s.Damage = append(s.Damage, d)
-			if d.NextPos > pos {
-				return d.NextPos, nil
-			}
-			return size, nil
+		d := scan.Damage()
+		if d == nil {
+			continue
 		}
+		if d.Pos == before.pos && s.NextOffset > before.next {
+			s.Batches--
+			s.NextOffset = before.next
+		}
+		d.Path = s.Name
+		s.Damage = append(s.Damage, d)
+		if d.NextPos > d.Pos {
+			return d.NextPos, nil
+		}
+		return size, nil
 	}
 	return size, scan.Err()
 }
