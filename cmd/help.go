@@ -136,22 +136,3 @@ func writeExitCodes(b *strings.Builder, c *cobra.Command) {
 	}
 	writeSection(b, "exit codes", lines.String())
 }
-
-// newHelpCmd prints the help of a command.
-func newHelpCmd(env *Env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND|TOPIC]",
-		Short: "explain a command or a topic",
-		Example: `  logdir help produce
-  logdir help exit-codes`,
-		Annotations: about("0 2"),
-		RunE: func(c *cobra.Command, args []string) error {
-			target, rest, err := c.Root().Find(args)
-			if err != nil || len(rest) > 0 {
-				return &usageError{cmd: c, msg: fmt.Sprintf("no help for %q", strings.Join(args, " "))}
-			}
-			env.printHelp(target)
-			return nil
-		},
-	}
-}

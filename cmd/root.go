@@ -47,10 +47,13 @@ thing and closes them. A broker's log.dirs folder is a data directory like any o
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { env.printHelp(c) })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetHelpCommand(newHelpCmd(env))
+	help := newHelpCmd(env)
+	help.GroupID = groupHelp
+	root.SetHelpCommand(help)
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g, Title: g + ":"})
 	}
+	root.AddCommand(help)
 	root.PersistentFlags().SortFlags = false
 	return root
 }

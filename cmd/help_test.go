@@ -1,0 +1,46 @@
+package cmd
+
+import (
+	"strings"
+	"testing"
+
+	"logdir/cmd/internal/mdoc"
+	"logdir/man"
+)
+
+// Every page that "logdir help" may show is within what its renderer knows.
+func TestPagesRender(t *testing.T) {
+	for _, name := range man.Topics() {
+		page, _ := man.Page(name)
+		text, err := mdoc.Text(page, "")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !strings.HasPrefix(text, "NAME\n") {
+			t.Errorf("%s: begins with %.20q", name, text)
+		}
+	}
+}
+
+func TestEveryHelpTopicHasText(t *testing.T) {
+	for _, topic := range helpTopics {
+		if text, err := topicText(topic); err != nil || len(text) < 100 {
+			t.Errorf("%s: %q, %v", topic, text, err)
+		}
+	}
+}
+
+// Every command says in its help what a person looks for first.
+func TestHelpOfEveryCommand(t *testing.T) {
+	for _, c := range allCommands() {
+		if c.Short == "" || c.Short != strings.TrimRight(c.Short, ".") {
+			t.Errorf("%s: the one line %q is missing or ends in a full stop", c.CommandPath(), c.Short)
+		}
+		if !strings.HasPrefix(c.Example, "  logdir ") && !strings.Contains(c.Example, "logdir "+c.Name()) && !strings.Contains(c.Example, "logdir ") {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+		if !strings.HasPrefix(c.Annotations[annotationExit], "0") && c.HasParent() && !c.HasSubCommands() {
+			t.Errorf("%s does not list its exit codes", c.CommandPath())
+		}
+	}
+}
