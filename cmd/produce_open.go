@@ -121,6 +121,7 @@ func (p *producer) openBatching(ctx context.Context, settings cluster.Settings) 
 		Partitions: p.partitions, Size: p.o.batchSize, Linger: milliseconds(p.o.lingerMs),
 		Format: formatOf(settings), Codec: codec, Identity: identity,
 	}, p.placer.BatchClosed)
+	p.sender = sender{session: p.session, accumulator: p.accumulator}
 	return nil
 }
 
@@ -131,8 +132,16 @@ func (p *producer) placement(settings cluster.Settings) (client.Placement, error
 	}
 	unkeyed, err := client.ParseUnkeyed(orElse(p.o.unkeyed, settings.Text(cluster.Unkeyed)))
 	return client.Placement{
-		Partitions: p.partitions, Hash: hash, Unkeyed: unkeyed, LogEnds: p.topic.LogEnds,
+		Partitions: p.partitions, Hash: hash, Unkeyed: unkeyed, LogEnds: p.logEnds,
 	}, err
+}
+
+// logEnds looks at the logs when nothing of ours is on its way into them.
+func (p *producer) logEnds() ([]int64, error) {
+	if err := p.sender.wait(); err != nil {
+		return nil, err
+	}
+	return p.topic.LogEnds()
 }
 
 func orElse(flag, otherwise string) string {

@@ -25,6 +25,7 @@ type producer struct {
 	placer      *client.Placer
 	accumulator *client.Accumulator
 	session     *client.Session
+	sender      sender
 	report      produceReport
 
 	splitter   input.Splitter
@@ -109,7 +110,7 @@ func (p *producer) advance(ctx context.Context, now time.Time) error {
 	if p.accumulator.ReadyBytes() < writeSize {
 		return nil
 	}
-	return p.send(ctx)
+	return p.sender.start(ctx)
 }
 
 // next waits for input. While there is none, closed batches are sent and open ones
@@ -164,8 +165,12 @@ func (p *producer) lingerTimer() (<-chan time.Time, func()) {
 	return timer.C, func() { timer.Stop() }
 }
 
+// send sends what has closed, and waits for the outcome.
 func (p *producer) send(ctx context.Context) error {
-	return p.session.Send(ctx, p.accumulator.Take())
+	if err := p.sender.start(ctx); err != nil {
+		return err
+	}
+	return p.sender.wait()
 }
 
 // flush shows what was acknowledged and copied so far.

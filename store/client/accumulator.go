@@ -38,15 +38,15 @@ type Batching struct {
 }
 
 // Accumulator gathers records in one open batch per partition and keeps what closed
-// until it is taken. Nothing is allocated per record; the memory of taken requests is
-// used again.
+// until it is taken. Nothing is allocated per record; the memory of requests that come
+// back is used again.
 type Accumulator struct {
 	o      Batching
 	closed func(partition int)
 	parts  []partition
-	order  []int // partitions with closed batches, the first closed one first
-	ready  int   // bytes of closed batches
-	taken  []Request
+	order  []int     // partitions with closed batches, the first closed one first
+	ready  int       // bytes of closed batches
+	free   []Request // memory for closed batches
 }
 
 // partition is the open batch of one partition and the closed ones behind each other.
@@ -120,6 +120,9 @@ func (a *Accumulator) Close(partition int) error {
 	if p.empty() {
 		return nil
 	}
+	if len(p.batches) == 0 {
+		a.lend(p)
+	}
 	before, records := len(p.frames), p.open.Len()
 	frames, err := p.open.Build(p.frames)
 	if err != nil {
@@ -191,15 +194,27 @@ func (a *Accumulator) OpenRecords() int {
 func (a *Accumulator) ReadyBytes() int { return a.ready }
 
 // Take hands out everything that closed since the last Take, a request for each
-// partition, the one that closed first at the front. The requests and their bytes are
-// valid until the next Append, Close or Take.
+// partition, the one that closed first at the front. Recycle gives them back.
 func (a *Accumulator) Take() []Request {
-	a.taken = a.taken[:0]
+	taken := make([]Request, 0, len(a.order))
 	for _, i := range a.order {
 		p := &a.parts[i]
-		a.taken = append(a.taken, Request{Partition: i, Frames: p.frames, Batches: p.batches})
-		p.frames, p.batches = p.frames[:0], p.batches[:0]
+		taken = append(taken, Request{Partition: i, Frames: p.frames, Batches: p.batches})
+		p.frames, p.batches = nil, nil
 	}
 	a.order, a.ready = a.order[:0], 0
-	return a.taken
+	return taken
+}
+
+// Recycle takes back the memory of requests that are done with.
+func (a *Accumulator) Recycle(requests []Request) { a.free = append(a.free, requests...) }
+
+// lend gives a partition memory for its closed batches, the last that came back first.
+func (a *Accumulator) lend(p *partition) {
+	last := len(a.free) - 1
+	if last < 0 {
+		return
+	}
+	p.frames, p.batches = a.free[last].Frames[:0], a.free[last].Batches[:0]
+	a.free = a.free[:last]
 }

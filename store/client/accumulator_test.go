@@ -192,9 +192,11 @@ func TestAccumulatorKeepsEveryRecordInOrder(t *testing.T) {
 		a := NewAccumulator(o, ignore)
 		want, got := make([][]string, o.Partitions), make([][]string, o.Partitions)
 		drain := func() {
-			for _, q := range a.Take() {
+			taken := a.Take()
+			for _, q := range taken {
 				got[q.Partition] = append(got[q.Partition], checkedValues(t, o, q)...)
 			}
+			a.Recycle(taken)
 		}
 		now := start
 		for range rapid.IntRange(0, 60).Draw(t, "steps") {
@@ -255,7 +257,7 @@ func BenchmarkAccumulate(b *testing.B) {
 					b.Fatal(err)
 				}
 				if a.ReadyBytes() > 1<<20 {
-					a.Take()
+					a.Recycle(a.Take())
 				}
 			}
 		})

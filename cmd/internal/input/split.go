@@ -10,10 +10,18 @@ type Splitter struct {
 
 // Next cuts the first record off data, without its delimiter.
 func (s *Splitter) Next(data []byte) (record, rest []byte) {
-	if at := bytes.Index(data, s.Delimiter); at >= 0 {
+	if at := index(data, s.Delimiter); at >= 0 {
 		return data[:at], data[at+len(s.Delimiter):]
 	}
 	return data, nil
+}
+
+// index is bytes.Index; a separator of one byte, which is the rule, goes the short way.
+func index(data, separator []byte) int {
+	if len(separator) == 1 {
+		return bytes.IndexByte(data, separator[0])
+	}
+	return bytes.Index(data, separator)
 }
 
 // Key cuts a record at its first key delimiter. A record without one is all value and
@@ -22,7 +30,7 @@ func (s *Splitter) Key(record []byte) (key, value []byte) {
 	if len(s.KeyDelimiter) == 0 {
 		return nil, record
 	}
-	at := bytes.Index(record, s.KeyDelimiter)
+	at := index(record, s.KeyDelimiter)
 	if at < 0 {
 		return nil, record
 	}
