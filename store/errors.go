@@ -1,6 +1,9 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Class groups errors by what the caller can do about them. The command line maps
 // each class to one exit code; nothing below it knows numbers.
@@ -42,12 +45,14 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return e
 }
 
-// Error is the message with Kafka's name behind it in parentheses.
+// Error is the message with Kafka's name behind it in parentheses, once: a message made
+// from another error may end in it already.
 func (e *Error) Error() string {
-	if e.Name == "" {
+	name := " (" + e.Name + ")"
+	if e.Name == "" || strings.HasSuffix(e.Msg, name) {
 		return e.Msg
 	}
-	return e.Msg + " (" + e.Name + ")"
+	return e.Msg + name
 }
 
 // Unwrap gives what the message was made of.

@@ -8,7 +8,7 @@ import (
 // plainMacros only set a font.
 var plainMacros = map[string]bool{
 	"Ar": true, "Cm": true, "Ic": true, "Nm": true, "Pa": true, "Ev": true, "Em": true,
-	"Sy": true, "Li": true, "No": true, "Va": true, "Er": true,
+	"Sy": true, "Li": true, "No": true, "Va": true, "Er": true, "Sx": true,
 }
 
 // quoteMacros wrap the rest of the line.
