@@ -180,7 +180,13 @@ func drawSpans(t *rapid.T, base int64) []Span {
 	return spans
 }
 
-func build(t testing.TB, b *Builder, spans []Span) {
+// failer is a test, or a check of a property.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+func build(t failer, b *Builder, spans []Span) {
 	t.Helper()
 	for _, s := range spans {
 		if err := b.Add(s); err != nil {
@@ -203,11 +209,11 @@ func TestResumeIsFromScratch(t *testing.T) {
 		}
 
 		whole, head := fresh(base, DefaultInterval), fresh(base, DefaultInterval)
-		add(t, whole, spans)
-		add(t, head, spans[:cut])
+		build(t, whole, spans)
+		build(t, head, spans[:cut])
 
 		tail := resume(base, DefaultInterval, head.State())
-		add(t, tail, spans[cut:])
+		build(t, tail, spans[cut:])
 		same(t, "state", whole, head, tail)
 
 		padded := append(bytes.Clone(head.Index()), make([]byte, 240)...)
@@ -221,19 +227,11 @@ func TestResumeIsFromScratch(t *testing.T) {
 		tail = resume(base, DefaultInterval, state)
 		for _, s := range spans {
 			if s.Pos >= state.Last.Pos {
-				add(t, tail, []Span{s})
+				build(t, tail, []Span{s})
 			}
 		}
 		same(t, "files", whole, head, tail)
 	})
-}
-
-func add(t *rapid.T, b *Builder, spans []Span) {
-	for _, s := range spans {
-		if err := b.Add(s); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 func same(t *rapid.T, from string, whole, head, tail *Builder) {

@@ -297,7 +297,7 @@ func TestBuiltIndexesAreGood(t *testing.T) {
 		base := rapid.Int64Range(0, 1<<40).Draw(t, "base")
 		spans := drawSpans(t, base)
 		b := NewBuilder(base, rapid.IntRange(0, 10_000).Draw(t, "interval"))
-		add(t, b, spans)
+		build(t, b, spans)
 		if err := b.Finish(); err != nil {
 			t.Fatal(err)
 		}

@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -167,6 +169,56 @@ func packs(t testing.TB) []string {
 // The three directories that Redpanda wrote, whose logs are not Kafka's format.
 var redpanda = map[string]bool{"k048": true, "k052": true, "k061": true}
 
+// Every index file holds what Kafka's own tool says it holds.
+func TestIndexesAreWhatKafkaDumps(t *testing.T) {
+	root := fixtures.Corpus(t, "kafka")
+	count := map[string]int{}
+	for _, pack := range packs(t) {
+		dumps := filepath.Join(root, pack+".dump.tar.gz")
+		if _, err := os.Stat(dumps); err != nil || redpanda[pack] {
+			continue // k014 has none
+		}
+		files := tarball(t, filepath.Join(root, pack+".tar.gz"))
+		for name, want := range tarball(t, dumps) {
+			name, isDump := strings.CutSuffix(name, ".dump.txt")
+			suffix := filepath.Ext(name)
+			if !isDump || !slices.Contains([]string{".index", ".timeindex", ".txnindex"}, suffix) {
+				continue
+			}
+			count[suffix]++
+			if got := dump(t, name, suffix, files[name]); got != string(want) {
+				t.Errorf("%s/%s: %s\nKafka: %s", pack, name, got, want)
+			}
+		}
+	}
+	if count[".index"] != 67 || count[".timeindex"] != 235 {
+		t.Errorf("compared %v, not 67 offset and 235 time indexes", count)
+	}
+}
+
+// dump is an index file as Kafka's tool prints it.
+func dump(t testing.TB, name, suffix string, data []byte) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Dumping %s\n", name)
+	base := baseOf(t, name)
+	switch suffix {
+	case ".index":
+		for _, e := range collect(t, offsetIndex(data, base).All()) {
+			fmt.Fprintf(&b, "offset: %d position: %d\n", e.Offset, e.Pos)
+		}
+	case ".timeindex":
+		for _, e := range collect(t, timeIndex(data, base).All()) {
+			fmt.Fprintf(&b, "timestamp: %d offset: %d\n", e.Timestamp, e.Offset)
+		}
+	default:
+		for _, e := range collect(t, txnIndex(data, base).All()) {
+			fmt.Fprintf(&b, "version: 0 producerId: %d firstOffset: %d lastOffset: %d lastStableOffset: %d\n",
+				e.ProducerID, e.FirstOffset, e.LastOffset, e.LastStableOffset)
+		}
+	}
+	return b.String()
+}
+
 // No index file that a real broker left behind is called damaged.
 func TestCheckerRaisesNoFalseAlarm(t *testing.T) {
 	if testing.Short() {
@@ -215,4 +267,42 @@ func checkSegment(t *testing.T, stem string, log []byte, files map[string][]byte
 	if ti.Bad != nil {
 		t.Errorf("%s.timeindex: %d of %d bad, %v", stem, ti.BadCount, ti.Entries, ti.Bad)
 	}
+}
+
+// The active segment of a broker that was killed: the index files stand at full size, and
+// what was in them at that moment is what a Builder had written by then.
+func TestCrashedBrokersIndexIsPadded(t *testing.T) {
+	dir := fixtures.Corpus(t, "kafka-made", "crash-0")
+	stem := filepath.Join(dir, "00000000000000000000")
+	log, raw, rawTimes := read(t, stem+".log"), gunzip(t, stem+".index.gz"), gunzip(t, stem+".timeindex.gz")
+	b, c := NewBuilder(0, DefaultInterval), NewChecker(0, offsetIndex(raw, 0), timeIndex(rawTimes, 0))
+	walk(log, func(s Span) {
+		if err := b.Add(s); err != nil {
+			t.Error(err)
+		}
+		c.Add(s)
+	})
+	o, ti, err := c.Finish()
+	if err != nil || o.Bad != nil || ti.Bad != nil || o.Entries == 0 || o.Padding == 0 || ti.Padding == 0 {
+		t.Errorf("%+v, %+v, %v", o, ti, err)
+	}
+	if !bytes.Equal(b.Index(), raw[:len(b.Index())]) || !bytes.Equal(b.TimeIndex(), rawTimes[:len(b.TimeIndex())]) {
+		t.Errorf("built %x and %x", b.Index(), b.TimeIndex())
+	}
+	if want := int64(len(raw) - len(b.Index())); o.Padding != want {
+		t.Errorf("%d bytes of padding, not %d", o.Padding, want)
+	}
+}
+
+func gunzip(t testing.TB, name string) []byte {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(read(t, name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }

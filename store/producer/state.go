@@ -147,7 +147,8 @@ type EndedTxn struct {
 }
 
 // Update takes a batch that stands in the log, whether the leader has just appended it,
-// a follower copied it or recovery reads it: epochs and sequences are not judged.
+// a follower copied it or recovery reads it: epochs and sequences are not judged. A control
+// batch must be whole; of a data batch only the header is looked at.
 // It returns the transaction that the batch ends, if it does. The error is a *Error; the
 // state is then unchanged.
 func (s *State) Update(b *record.Batch) (*EndedTxn, error) {
@@ -170,7 +171,7 @@ func (s *State) data(id int64, b *record.Batch) error {
 		m = s.remember(id)
 	}
 	m.setEpoch(b.ProducerEpoch())
-	m.timestamp = b.MaxTimestamp()
+	m.timestamp = timestampOf(b)
 	m.add(remembered{
 		firstSequence: b.BaseSequence(), lastSequence: b.LastSequence(),
 		lastOffset: b.LastOffset(), offsetDelta: int32(b.LastOffset() - b.BaseOffset()), timestamp: m.timestamp,
@@ -180,6 +181,15 @@ func (s *State) data(id int64, b *record.Batch) error {
 		s.begin(txn{producerID: id, first: m.txnFirst})
 	}
 	return nil
+}
+
+// timestampOf is the batch's largest timestamp. MKB1 keeps timestamps in the records only;
+// where those are not at hand there is none.
+func timestampOf(b *record.Batch) int64 {
+	if b.Format() == record.MKB1 && !b.Whole() {
+		return record.NoTimestamp
+	}
+	return b.MaxTimestamp()
 }
 
 // remember makes room for a producer that is not known.
