@@ -101,6 +101,10 @@ func (j Job) keep(ctx context.Context, id string) error {
 	if err = errors.Join(err, data.Close()); err != nil {
 		return err
 	}
+	// No crash may leave a manifest without the data that it speaks of.
+	if err := q.FS.SyncDir(dir); err != nil {
+		return err
+	}
 	return q.publish(&m, dir)
 }
 

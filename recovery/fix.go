@@ -30,27 +30,33 @@ type proof struct {
 // does not make disappear was not proved.
 func (m *maker) fix() error {
 	tried := map[int64]map[int64]bool{}
-	for m.after.damaged() {
-		proofs, err := m.proofs(tried)
-		if err != nil || len(proofs) == 0 {
+	for more := true; more; {
+		var err error
+		if more, err = m.fixOnce(tried); err != nil {
 			return err
 		}
-		edits := m.withProofs(proofs)
-		after, err := m.survey(edits, m.after)
-		if err != nil {
-			return err
-		}
-		failed := stillDamaged(after, proofs)
-		m.accept(proofs, failed)
-		if len(failed) > 0 {
-			if after, err = m.survey(m.edits, m.after); err != nil {
-				return err
-			}
-		}
-		m.after = after
 	}
 	m.rowEnds()
 	return nil
+}
+
+// fixOnce is one round: what it puts back may uncover what else can be proved.
+func (m *maker) fixOnce(tried map[int64]map[int64]bool) (bool, error) {
+	proofs, err := m.proofs(tried)
+	if err != nil || len(proofs) == 0 {
+		return false, err
+	}
+	after, err := m.survey(m.withProofs(proofs), m.after)
+	if err != nil {
+		return false, err
+	}
+	failed := stillDamaged(after, proofs)
+	m.accept(proofs, failed)
+	if len(failed) > 0 {
+		after, err = m.survey(m.edits, m.after)
+	}
+	m.after = after
+	return true, err
 }
 
 // proofs looks for a proof for each damage that was not tried before.

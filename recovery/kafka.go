@@ -45,9 +45,6 @@ func makeKafka(ctx context.Context, fsys vfs.ReadFS, p Partition, o Options) (*P
 	if k.list, err = segment.List(fsys, p.Dir); err != nil {
 		return nil, err
 	}
-	if len(k.list.Segments) == 0 {
-		return k.plan, nil
-	}
 	if k.out, err = startup.Load(fsys, p.Dir, p.StartOptions(o.IndexInterval, o.FromRecoveryPoint)); err != nil {
 		return nil, err
 	}
@@ -115,10 +112,25 @@ func logsFirst(changes []Change) []Change {
 
 func (k *kafkaMaker) path(name string) string { return filepath.Join(k.plan.Partition.Dir, name) }
 
-// written plans the files that are cut or written: logs, then the others.
+// turn is the place of a file in the order of writing: logs first, index files last. A
+// missing index makes a broker recover its segment out of turn, so the epochs, which depend
+// on the order in which batches are met, must stand before any index does.
+func turn(name string) int {
+	switch {
+	case strings.HasSuffix(name, segment.LogSuffix):
+		return 0
+	case name == checkpoint.EpochFile:
+		return 1
+	case strings.HasSuffix(name, segment.IndexSuffix):
+		return 3
+	}
+	return 2
+}
+
+// written plans the files that are cut or written, in their turn.
 func (k *kafkaMaker) written() error {
 	names := slices.Sorted(maps.Keys(k.out.Files))
-	slices.SortStableFunc(names, func(a, b string) int { return logFirst(a) - logFirst(b) })
+	slices.SortStableFunc(names, func(a, b string) int { return turn(a) - turn(b) })
 	for _, name := range names {
 		c, err := k.write(k.out.Files[name])
 		if err != nil {
