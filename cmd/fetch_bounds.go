@@ -31,7 +31,7 @@ func (f *fetchRun) bounds(p *fetchPlace, log *store.LogReader) (bounds, error) {
 			return b, err
 		}
 	}
-	if f.upTo() == upToLEO {
+	if f.upTo(p.ref) == upToLEO {
 		return b, nil
 	}
 	mark, known, err := f.view.HighWatermark(p.ref, b.end)
@@ -41,12 +41,13 @@ func (f *fetchRun) bounds(p *fetchPlace, log *store.LogReader) (bounds, error) {
 	return b, err
 }
 
-// upTo is --up-to: in a cluster the high watermark is known, elsewhere it is a guess.
-func (f *fetchRun) upTo() string {
+// upTo is --up-to. In a cluster the high watermark of a replica is known; of a lone
+// folder it is a guess, since nothing there names the in-sync replicas.
+func (f *fetchRun) upTo(ref store.PartitionRef) string {
 	switch {
 	case f.o.upTo != "":
 		return f.o.upTo
-	case f.view.Clustered():
+	case f.view.Clustered() && ref.Broker != store.NoBroker:
 		return upToHW
 	}
 	return upToLEO

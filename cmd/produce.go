@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,7 +10,6 @@ import (
 	"logdir/store"
 	"logdir/store/client"
 	"logdir/store/cluster"
-	"logdir/store/compress"
 )
 
 // produceOptions are the flags of "logdir produce".
@@ -177,11 +175,7 @@ func (o *produceOptions) acksWanted() (client.Acks, error) {
 	if o.isIdempotent() {
 		return client.AcksAll, nil
 	}
-	acks, err := client.ParseAcks(o.acks)
-	if err != nil {
-		return 0, usagef("%w", err)
-	}
-	return acks, nil
+	return client.ParseAcks(o.acks)
 }
 
 func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
@@ -208,13 +202,4 @@ func (e *Env) openCluster(fsync store.Fsync) (*cluster.Cluster, error) {
 	return cluster.Open(e.FS, e.Global.DataDir, cluster.Options{
 		LockTimeout: e.Global.LockTimeout, Now: e.Now, Log: e.Log, Fsync: fsync, Fail: e,
 	})
-}
-
-// parseCodec reads the value of --compression.
-func parseCodec(name string) (compress.Codec, error) {
-	codec, err := compress.ParseCodec(strings.ToLower(name))
-	if err != nil {
-		return codec, usagef("%w", err)
-	}
-	return codec, nil
 }

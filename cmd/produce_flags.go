@@ -51,6 +51,14 @@ func (o *produceOptions) addPlacementFlags(c *cobra.Command, fs *pflag.FlagSet) 
 	flagGroup(c, "placement", "partition", "partitioner", "unkeyed")
 }
 
+func codecNames() []string {
+	var out []string
+	for c := compress.None; c <= compress.Zstd; c++ {
+		out = append(out, c.String())
+	}
+	return out
+}
+
 func names(list []client.Partitioner) []string {
 	out := make([]string, len(list))
 	for i, p := range list {
@@ -60,13 +68,13 @@ func names(list []client.Partitioner) []string {
 }
 
 func (o *produceOptions) addSendingFlags(c *cobra.Command, fs *pflag.FlagSet) {
-	o.compression, o.fsync = compress.None.String(), "close"
+	o.acks, o.compression, o.fsync = client.AcksLeader.String(), compress.None.String(), "close"
 	fs.IntVar(&o.batchSize, "batch-size", 16384, "a batch closes before it exceeds so many `bytes`; it always takes one record")
 	fs.Int64Var(&o.lingerMs, "linger-ms", 1000, "close a batch that is so many `ms` old; -1 only by size and at the end")
-	fs.StringVar(&o.acks, "acks", "1", "wait for `whom`: 0 nobody, 1 the leader, all the in-sync replicas")
+	fs.Var(flagval.Enum(&o.acks, "0", "1", "all", "-1"), "acks", "wait for `whom`: 0 nobody, 1 the leader, all the in-sync replicas")
 	fs.Int64Var(&o.requestTimeout, "request-timeout-ms", 1500, "how many `ms` acks all waits for the in-sync replicas")
 	fs.BoolVar(&o.replicate, "replicate", false, "drive follower rounds until acknowledged")
-	fs.StringVarP(&o.compression, "compression", "z", o.compression, "`codec`: none, gzip, snappy, lz4 or zstd")
+	fs.VarP(flagval.Enum(&o.compression, codecNames()...), "compression", "z", "`codec`: none, gzip, snappy, lz4 or zstd")
 	fs.Var(flagval.Enum(&o.fsync, "always", "close", "never"), "fsync", "`when` to sync: always (before each answer), close or never")
 	fs.IntVar(&o.retries, "retries", 3, "send again so many `times` when the partition is full or an acknowledgement got lost")
 	fs.Int64Var(&o.retryBackoff, "retry-backoff-ms", 100, "wait so many `ms` before each retry")

@@ -11,6 +11,7 @@ import (
 	"logdir/store"
 	"logdir/store/client"
 	"logdir/store/cluster"
+	"logdir/store/compress"
 	"logdir/store/record"
 	"logdir/store/vfs"
 )
@@ -108,9 +109,13 @@ func (p *producer) openBatching(ctx context.Context, settings cluster.Settings) 
 	if err != nil {
 		return err
 	}
-	codec, err := parseCodec(p.o.compression)
+	codec, err := compress.ParseCodec(p.o.compression)
 	if err != nil {
 		return err
+	}
+	format := formatOf(settings)
+	if format == record.MKB1 && codec != compress.None {
+		return store.Errorf(store.Refused, "UNSUPPORTED_COMPRESSION_TYPE", "%s has %s=mkb1, and MKB1 frames are not compressed", p.o.topic, cluster.Format)
 	}
 	identity, err := p.identity(ctx)
 	if err != nil {
@@ -119,7 +124,7 @@ func (p *producer) openBatching(ctx context.Context, settings cluster.Settings) 
 	p.placer = client.NewPlacer(placement)
 	p.accumulator = client.NewAccumulator(client.Batching{
 		Partitions: p.partitions, Size: p.o.batchSize, Linger: milliseconds(p.o.lingerMs),
-		Format: formatOf(settings), Codec: codec, Identity: identity,
+		Format: format, Codec: codec, Identity: identity,
 	}, p.placer.BatchClosed)
 	p.sender = sender{session: p.session, accumulator: p.accumulator}
 	return nil
