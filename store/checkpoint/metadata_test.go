@@ -129,9 +129,16 @@ func TestProperties(t *testing.T) {
 		"a=4\n" +
 		"last\\"
 	want := [][2]string{
-		{"a", "1"}, {"b", "2"}, {"c", "3  "}, {"d", ""}, {"e", "x=y:z joined"},
+		{"a", "1"},
+		{"b", "2"},
+		{"c", "3  "},
+		{"d", ""},
+		{"e", "x=y:z joined"},
 		{"k =:#", "v\t\n\r\f\\q"},
-		{"u", "\u00e9\U0001f600"}, {"latin", "\u00e9"}, {"a", "4"}, {"last", ""},
+		{"u", "\u00e9\U0001f600"},
+		{"latin", "\u00e9"},
+		{"a", "4"},
+		{"last", ""},
 	}
 	props, err := ParseProperties([]byte(text))
 	if err != nil {
