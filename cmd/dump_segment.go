@@ -169,7 +169,7 @@ func (o *dumpOptions) printer(env *Env) inspect.Printer {
 	case env.JSON():
 		return &render.DumpJSON{Records: o.records(env), NewDecoder: o.decoder(true)}
 	case o.hex:
-		return &render.DumpHex{Records: o.records(env)}
+		return &render.DumpHex{}
 	}
 	return &render.DumpText{
 		Records: o.records(env), PrintData: o.printData || o.hasClass(),

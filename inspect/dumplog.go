@@ -143,6 +143,9 @@ func (w *logWorker) showFrame(raw []byte, pos int64) {
 	if w.Options.Deep {
 		w.showRecords()
 	}
+	if _, marker := f.Marker(); marker {
+		w.follow(f.BaseOffset()) // an MKB1 control frame takes an offset without a record
+	}
 	w.judge()
 	w.out = w.printer.EndBatch(w.out, f)
 }
