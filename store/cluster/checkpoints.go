@@ -115,8 +115,9 @@ func (c *Cluster) editCheckpoint(ctx context.Context, broker int32, file string,
 	return checkpoint.WriteOffsets(c.fs, name, lines)
 }
 
-// checkpointed reads one line of a checkpoint file of a broker.
-func (c *Cluster) checkpointed(broker int32, file string, tp store.TopicPartition) (offset int64, ok bool, err error) {
+// Checkpointed reads one line of a checkpoint file of a broker; ok is false if the
+// partition has none, and the offset then 0.
+func (c *Cluster) Checkpointed(broker int32, file string, tp store.TopicPartition) (offset int64, ok bool, err error) {
 	lines, err := checkpoint.ReadOffsets(c.fs, filepath.Join(c.BrokerDir(broker), file))
 	if err != nil {
 		return 0, false, err

@@ -71,7 +71,7 @@ func (c *Cluster) foldersOf(topic string) ([]store.PartitionRef, error) {
 func (c *Cluster) removeFolders(ctx context.Context, refs []store.PartitionRef) error {
 	gone := map[int32]map[store.TopicPartition]bool{}
 	for _, ref := range refs {
-		if err := c.holdBroker(ctx, ref.Broker); err != nil {
+		if err := c.Hold(ctx, ref.Broker); err != nil {
 			return err
 		}
 		if err := c.removeFolder(ctx, ref); err != nil {

@@ -65,6 +65,20 @@ type Partition struct {
 	Leader      *int32  `json:"leader"`   // nil: none
 	LeaderEpoch int32   `json:"leader_epoch"`
 	ISR         []int32 `json:"isr"` // sorted
+	// Followers is what a leader remembers of its followers from round to round, sorted
+	// by broker. It is empty unless a config of the topic needs it.
+	Followers []FollowerState `json:"followers,omitempty"`
+}
+
+// FollowerState is what the leader of a partition remembers of one follower.
+type FollowerState struct {
+	Broker int32 `json:"broker"`
+	// Epoch is the leader epoch in which it last fetched: where that is an older one, a
+	// follower under logdir.truncation=hw has yet to cut its log.
+	Epoch int32 `json:"epoch"`
+	// CaughtUp is when it last had all that the leader had, ms (Kafka:
+	// lastCaughtUpTimeMs); replica.lag.time.max.ms counts from it.
+	CaughtUp int64 `json:"caught_up"`
 }
 
 // LeaderID is the leading broker, or store.NoBroker.

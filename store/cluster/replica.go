@@ -15,17 +15,22 @@ func (c *Cluster) OpenReplica(ctx context.Context, tp store.TopicPartition, brok
 		return nil, store.Errorf(store.Refused, "BROKER_NOT_AVAILABLE", "broker %d is not up", broker).
 			WithHint("logdir broker start %d", broker)
 	}
+	return c.OpenOffline(ctx, tp, broker)
+}
+
+// OpenOffline is OpenReplica for a broker that may be down: on its way there, or back.
+func (c *Cluster) OpenOffline(ctx context.Context, tp store.TopicPartition, broker int32) (*store.Log, error) {
 	config, err := c.LogConfig(tp)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.holdBroker(ctx, broker); err != nil {
+	if err := c.Hold(ctx, broker); err != nil {
 		return nil, err
 	}
-	if config.LogStart, _, err = c.checkpointed(broker, checkpoint.LogStartFile, tp); err != nil {
+	if config.LogStart, _, err = c.Checkpointed(broker, checkpoint.LogStartFile, tp); err != nil {
 		return nil, err
 	}
-	if config.RecoveryPoint, _, err = c.checkpointed(broker, checkpoint.RecoveryPointFile, tp); err != nil {
+	if config.RecoveryPoint, _, err = c.Checkpointed(broker, checkpoint.RecoveryPointFile, tp); err != nil {
 		return nil, err
 	}
 	return store.OpenLog(c.fs, c.ReplicaDir(tp, broker), config)
@@ -57,9 +62,9 @@ func (c *Cluster) Roll(ctx context.Context, tp store.TopicPartition, broker int3
 	return log.End(), true, c.SetRecoveryPoints(ctx, broker, Points{tp: point})
 }
 
-// holdBroker keeps real brokers out of a log dir until Close, and takes away the mark of
-// a clean stop: from here on that log dir changes. Once per broker.
-func (c *Cluster) holdBroker(ctx context.Context, broker int32) error {
+// Hold keeps real brokers out of a log dir until Close, and takes away the mark of a
+// clean stop: from here on that log dir changes. Once per broker.
+func (c *Cluster) Hold(ctx context.Context, broker int32) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.held[broker] != nil {
@@ -100,17 +105,24 @@ func (c *Cluster) LogConfig(tp store.TopicPartition) (store.Config, error) {
 
 // Reader opens broker's replica of a partition for reading.
 func (c *Cluster) Reader(tp store.TopicPartition, broker int32) (*store.LogReader, error) {
-	start, _, err := c.checkpointed(broker, checkpoint.LogStartFile, tp)
+	return c.reader(tp, broker, func() bool {
+		held, err := c.locks.PartitionHeld(tp)
+		return err == nil && held
+	})
+}
+
+// LockedReader is Reader for who holds the partition's lock: nothing is on its way then,
+// and a torn end is damage.
+func (c *Cluster) LockedReader(tp store.TopicPartition, broker int32) (*store.LogReader, error) {
+	return c.reader(tp, broker, nil)
+}
+
+func (c *Cluster) reader(tp store.TopicPartition, broker int32, writing func() bool) (*store.LogReader, error) {
+	start, _, err := c.Checkpointed(broker, checkpoint.LogStartFile, tp)
 	if err != nil {
 		return nil, err
 	}
-	return store.OpenReader(c.fs, c.ReplicaDir(tp, broker), store.ReaderOptions{
-		LogStart: start,
-		Writing: func() bool {
-			held, err := c.locks.PartitionHeld(tp)
-			return err == nil && held
-		},
-	})
+	return store.OpenReader(c.fs, c.ReplicaDir(tp, broker), store.ReaderOptions{LogStart: start, Writing: writing})
 }
 
 // HighWatermark is what broker knows as the high watermark of a partition whose log
@@ -124,6 +136,6 @@ func (c *Cluster) HighWatermark(tp store.TopicPartition, broker int32, logEnd in
 	if p.LeaderID() == broker && p.Alone() {
 		return logEnd, nil
 	}
-	hw, _, err := c.checkpointed(broker, checkpoint.HighWatermarkFile, tp)
+	hw, _, err := c.Checkpointed(broker, checkpoint.HighWatermarkFile, tp)
 	return min(hw, logEnd), err
 }

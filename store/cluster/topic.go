@@ -106,7 +106,7 @@ func (c *Cluster) layDown(ctx context.Context, m *Meta, t *Topic, from int) erro
 	for n, p := range t.Partitions[from:] {
 		tp := store.TopicPartition{Topic: t.Name, Partition: int32(from + n)}
 		for _, broker := range p.Replicas {
-			if err := c.holdBroker(ctx, broker); err != nil {
+			if err := c.Hold(ctx, broker); err != nil {
 				return err
 			}
 			if err := store.CreatePartition(c.fs, c.ReplicaDir(tp, broker), id, format); err != nil {
