@@ -196,7 +196,7 @@ func (e *Env) warnOfKeys() {
 }
 
 func didYouMean(word string, candidates []string) string {
-	if near, ok := nearest(word, candidates); ok {
+	if near := store.Nearest(word, candidates); near != "" {
 		return ", did you mean " + near + "?"
 	}
 	return ""

@@ -99,14 +99,3 @@ func TestNow(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-func TestNearest(t *testing.T) {
-	commands := []string{"produce", "fetch", "recover", "roll", "topic"}
-	for word, want := range map[string]string{
-		"prodcue": "produce", "ftech": "fetch", "recovr": "recover", "rol": "roll", "topics": "topic", "xyzzy": "", "": "",
-	} {
-		if got, _ := nearest(word, commands); got != want {
-			t.Errorf("%s: got %q, want %q", word, got, want)
-		}
-	}
-}

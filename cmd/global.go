@@ -69,8 +69,12 @@ func (noServer) Set(string) error {
 	return store.Errorf(store.Usage, "INVALID_REQUEST", "logdir has no server; it works on files; use --data-dir DIR")
 }
 
-// prepare runs before every command: settings, clock, log.
+// prepare runs before every command: settings, clock, log. A shell that asks for words
+// gets them without: flags that the environment sets can still be given.
 func (e *Env) prepare(cmd *cobra.Command, _ []string) error {
+	if strings.HasPrefix(cmd.Name(), cobra.ShellCompRequestCmd) {
+		return nil
+	}
 	if err := e.loadSettings(cmd); err != nil {
 		return err
 	}

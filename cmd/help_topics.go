@@ -9,6 +9,7 @@ import (
 
 	"logdir/cmd/internal/mdoc"
 	"logdir/man"
+	"logdir/store"
 )
 
 // helpTopics are the words that "logdir help" explains before it looks for a command:
@@ -46,7 +47,7 @@ func explain(env *Env, c *cobra.Command, args []string) error {
 		return printTopic(env, c.Root(), word)
 	}
 	e := &usageError{cmd: c, msg: fmt.Sprintf("no help for %q", word)}
-	if near, ok := nearest(word, append(subcommandNames(c.Root()), helpTopics...)); ok {
+	if near := store.Nearest(word, append(subcommandNames(c.Root()), helpTopics...)); near != "" {
 		e.suggestion = "logdir help " + near
 	}
 	return e

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -38,6 +39,9 @@ func execute(ctx context.Context, args []string, env *Env) (cmd *cobra.Command, 
 	root := bareRoot(env)
 	word, _ := firstWord(root, args)
 	plant(env, root, commandsFor(word))
+	if strings.HasPrefix(word, cobra.ShellCompRequestCmd) {
+		addCompletions(env, root)
+	}
 	if err := checkWords(root, args); err != nil {
 		return err.cmd, err
 	}

@@ -68,7 +68,7 @@ func checkWords(root *cobra.Command, args []string) *usageError {
 		return nil
 	}
 	e := &usageError{cmd: c, msg: fmt.Sprintf("%q is not a command of %s", word, c.CommandPath())}
-	if near, ok := nearest(word, subcommandNames(c)); ok {
+	if near := store.Nearest(word, subcommandNames(c)); near != "" {
 		e.suggestion = c.CommandPath() + " " + near
 	}
 	return e
@@ -145,7 +145,7 @@ func flagError(c *cobra.Command, err error) error {
 	}
 	e := &usageError{cmd: c, msg: err.Error()}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		if near, ok := nearest(unknown.GetSpecifiedName(), flagNames(c)); ok {
+		if near := store.Nearest(unknown.GetSpecifiedName(), flagNames(c)); near != "" {
 			e.suggestion = "--" + near
 		}
 	}
