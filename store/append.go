@@ -95,7 +95,7 @@ func (w *writer) eachFrame(frames []byte, take func(*record.Batch) error) error 
 		if damage != nil {
 			return damage
 		}
-		if err := w.fits(&b); err != nil {
+		if err := w.suits(&b); err != nil {
 			return err
 		}
 		if err := take(&b); err != nil {
@@ -106,12 +106,20 @@ func (w *writer) eachFrame(frames []byte, take func(*record.Batch) error) error 
 	return nil
 }
 
-// fits holds a frame to the size limits and the format of the topic.
+// suits holds a frame to the format of the topic.
+func (w *writer) suits(b *record.Batch) error {
+	c := &w.log.config
+	if b.Format() != c.Format {
+		return Errorf(Refused, "UNSUPPORTED_FOR_MESSAGE_FORMAT", "%s takes frames of format %s, not %s", c.TopicPartition, c.Format, b.Format())
+	}
+	return nil
+}
+
+// fits holds a frame to the size limits of the topic. A follower takes whatever its
+// leader took, also when the limits are lower now.
 func (w *writer) fits(b *record.Batch) error {
 	c := &w.log.config
 	switch {
-	case b.Format() != c.Format:
-		return Errorf(Refused, "UNSUPPORTED_FOR_MESSAGE_FORMAT", "%s takes frames of format %s, not %s", c.TopicPartition, c.Format, b.Format())
 	case b.Size() > c.MaxMessageBytes:
 		return Errorf(Refused, "MESSAGE_TOO_LARGE", "a batch of %d bytes, %s takes %d", b.Size(), c.TopicPartition, c.MaxMessageBytes).
 			WithHint("a smaller --batch-size, or topic alter -c max.message.bytes=%d", b.Size())
@@ -124,6 +132,9 @@ func (w *writer) fits(b *record.Batch) error {
 
 // lead places a frame at the log end, unless it is there already.
 func (w *writer) lead(b *record.Batch, epoch int32) error {
+	if err := w.fits(b); err != nil {
+		return err
+	}
 	duplicate, err := w.log.checkProducer(b)
 	if err != nil {
 		return err

@@ -32,9 +32,10 @@ type Log struct {
 	epochs    checkpoint.Epochs
 	producers *producer.State // nil until somebody needs it
 
-	replayed int64 // bytes that were read to bring producers up to the log end
-	dead     error // why nothing is done any more: a failpoint fired, or a sync failed
-	crashed  bool  // a failpoint fired: nothing may be tidied up
+	staleEpochs bool  // the file has epochs that begin beyond the end
+	replayed    int64 // bytes that were read to bring producers up to the log end
+	dead        error // why nothing is done any more: a failpoint fired, or a sync failed
+	crashed     bool  // a failpoint fired: nothing may be tidied up
 }
 
 // OpenLog opens the partition directory dir. It reads the tail of the last segment, not
@@ -69,7 +70,7 @@ func (l *Log) open() error {
 		return err
 	}
 	// A crash inside a truncation may leave epochs that begin beyond the end.
-	l.epochs.TruncateFromEnd(l.End() + 1)
+	l.staleEpochs = l.epochs.TruncateFromEnd(l.End() + 1)
 	return nil
 }
 
@@ -137,6 +138,9 @@ func (l *Log) look() (err error) {
 
 // Dir is the partition directory.
 func (l *Log) Dir() string { return l.dir }
+
+// Config is how the log is written, defaults filled in.
+func (l *Log) Config() Config { return l.config }
 
 // Start is the log start offset: the first that may be read.
 func (l *Log) Start() int64 { return max(l.config.LogStart, l.bases[0]) }

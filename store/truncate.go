@@ -116,7 +116,8 @@ func (l *Log) measureDropped(t *Truncation) error {
 }
 
 // Truncate carries a plan out. A crash inside leaves a log that ends somewhere between
-// the old end and the new, each time at a batch, and that can be cut again:
+// the old end and the new, each time at a batch, and that can be cut again (a log that
+// ends there already may still have what an interrupted cut left of step 1 or 5):
 //
 //  1. snapshots beyond the new end go, as later batches would make them wrong;
 //  2. later segments go, the last first, each synced;
@@ -128,9 +129,6 @@ func (l *Log) measureDropped(t *Truncation) error {
 func (l *Log) Truncate(t Truncation) error {
 	if err := l.ready(); err != nil {
 		return err
-	}
-	if t.Nothing() {
-		return nil
 	}
 	if err := l.let(); err != nil {
 		return err
@@ -242,7 +240,7 @@ func (l *Log) cutTxnIndex(t Truncation) error {
 }
 
 func (l *Log) cutEpochs(t Truncation) error {
-	if !l.epochs.TruncateFromEnd(t.End) {
+	if !l.epochs.TruncateFromEnd(t.End) && !l.staleEpochs {
 		return nil
 	}
 	return checkpoint.WriteEpochs(l.fs, l.path(checkpoint.EpochFile), l.epochs)
