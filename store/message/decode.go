@@ -1,0 +1,275 @@
+package message
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"logdir/store/checkpoint"
+	"logdir/store/corrupt"
+)
+
+// Decode reads a message of the given version from the start of data and returns how many
+// bytes it took; Kafka ignores what follows in most places. The tree holds no slice of data.
+// The error is of kind bad-records, at a byte of data, with the path of the field.
+func (s *Schema) Decode(version int16, data []byte) (*Object, int, *corrupt.Error) {
+	d := decoder{data: data, version: version, flexible: version >= s.Flexible}
+	if !s.Has(version) {
+		return nil, 0, corrupt.Newf(corrupt.BadRecords, 0, 0, "%s has no version %d", s.Name, version)
+	}
+	o, ok := d.object(s, s.Name)
+	if !ok {
+		return nil, 0, d.err
+	}
+	return o, d.pos, nil
+}
+
+// decoder walks over the bytes of one message.
+type decoder struct {
+	data     []byte
+	pos      int
+	version  int16
+	flexible bool
+	err      *corrupt.Error
+}
+
+func (d *decoder) fail(path, format string, args ...any) bool {
+	if d.err == nil {
+		d.err = corrupt.Newf(corrupt.BadRecords, int64(d.pos), int64(len(d.data)-d.pos), "%s: %s", path, fmt.Sprintf(format, args...))
+		d.err.Field = path
+	}
+	return false
+}
+
+func (d *decoder) object(s *Schema, path string) (*Object, bool) {
+	o := &Object{Members: make([]Member, 0, len(s.Fields))}
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if f.Tagged || !f.in(d.version) {
+			continue
+		}
+		v, ok := d.field(f, path)
+		if !ok {
+			return nil, false
+		}
+		o.Members = append(o.Members, Member{f.Name, v})
+	}
+	return o, !d.flexible || d.taggedFields(s, o, path)
+}
+
+// taggedFields reads the tagged fields and puts the known ones in the schema's order.
+func (d *decoder) taggedFields(s *Schema, o *Object, path string) bool {
+	count, ok := d.uvarint(path)
+	previous := int64(-1)
+	known := false
+	for range count {
+		tag, hasTag := d.uvarint(path)
+		size, hasSize := d.uvarint(path)
+		switch {
+		case !hasTag || !hasSize:
+			return false
+		case int64(tag) <= previous:
+			return d.fail(path, "tag %d after %d", tag, previous)
+		case int64(size) > int64(len(d.data)-d.pos):
+			return d.fail(path, "tag %d of %d bytes, have %d", tag, size, len(d.data)-d.pos)
+		}
+		previous = int64(tag)
+		field := s.tagged(tag, d.version)
+		if field < 0 {
+			o.Unknown = append(o.Unknown, RawTag{tag, append([]byte(nil), d.data[d.pos:d.pos+int(size)]...)})
+			d.pos += int(size)
+			continue
+		}
+		if !d.tagged(&s.Fields[field], o, path, int(size)) {
+			return false
+		}
+		known = true
+	}
+	if known {
+		o.order(s)
+	}
+	return ok
+}
+
+// tagged reads one known tagged field, which must take just size bytes.
+func (d *decoder) tagged(f *Field, o *Object, path string, size int) bool {
+	end := d.pos + size
+	v, ok := d.field(f, path)
+	if !ok {
+		return false
+	}
+	if d.pos != end {
+		return d.fail(path+"."+f.Name, "takes %d bytes, its tag says %d", size-(end-d.pos), size)
+	}
+	o.Members = append(o.Members, Member{f.Name, v})
+	return true
+}
+
+// order sorts the members as the schema has them.
+func (o *Object) order(s *Schema) {
+	ordered := make([]Member, 0, len(o.Members))
+	for i := range s.Fields {
+		if v, ok := o.Get(s.Fields[i].Name); ok {
+			ordered = append(ordered, Member{s.Fields[i].Name, v})
+		}
+	}
+	o.Members = ordered
+}
+
+func (d *decoder) field(f *Field, path string) (any, bool) {
+	path += "." + f.Name
+	if f.Array {
+		return d.array(f, path)
+	}
+	return d.value(f, path)
+}
+
+func (d *decoder) array(f *Field, path string) (any, bool) {
+	n, ok := d.length(path, 4)
+	switch {
+	case !ok:
+		return nil, false
+	case n < 0 && f.Nullable:
+		return nil, true
+	case n < 0:
+		return nil, d.fail(path, "null")
+	case n > len(d.data)-d.pos: // an element takes a byte at least
+		return nil, d.fail(path, "%d elements, have %d bytes", n, len(d.data)-d.pos)
+	}
+	list := make([]any, 0, min(n, 64))
+	element := Field{Kind: f.Kind, Of: f.Of}
+	for range n {
+		v, ok := d.value(&element, path)
+		if !ok {
+			return nil, false
+		}
+		list = append(list, v)
+	}
+	return list, true
+}
+
+func (d *decoder) value(f *Field, path string) (any, bool) {
+	switch f.Kind {
+	case String, Bytes:
+		return d.text(f, path)
+	case Struct:
+		return d.substruct(f, path)
+	}
+	b, ok := d.take(f.Kind.size(), path)
+	if !ok {
+		return nil, false
+	}
+	return f.Kind.parse(b), true
+}
+
+// substruct reads a struct, which has a byte before it if it may be null.
+func (d *decoder) substruct(f *Field, path string) (any, bool) {
+	if f.Nullable {
+		b, ok := d.take(1, path)
+		if !ok {
+			return nil, false
+		}
+		if int8(b[0]) < 0 {
+			return nil, true
+		}
+	}
+	o, ok := d.object(f.Of, path)
+	if !ok {
+		return nil, false
+	}
+	return o, true
+}
+
+func (d *decoder) text(f *Field, path string) (any, bool) {
+	width := 2
+	if f.Kind == Bytes {
+		width = 4
+	}
+	n, ok := d.length(path, width)
+	switch {
+	case !ok:
+		return nil, false
+	case n < 0 && f.Nullable:
+		return nil, true
+	case n < 0:
+		return nil, d.fail(path, "null")
+	}
+	b, ok := d.take(n, path)
+	switch {
+	case !ok:
+		return nil, false
+	case f.Kind == String:
+		return string(b), true
+	}
+	return append([]byte{}, b...), true
+}
+
+// length reads the length of a text or the count of an array, -1 for null. A plain one
+// takes width bytes.
+func (d *decoder) length(path string, width int) (int, bool) {
+	if d.flexible {
+		n, ok := d.uvarint(path)
+		return int(n) - 1, ok
+	}
+	b, ok := d.take(width, path)
+	switch {
+	case !ok:
+		return 0, false
+	case width == 2:
+		return int(int16(binary.BigEndian.Uint16(b))), true
+	}
+	return int(int32(binary.BigEndian.Uint32(b))), true
+}
+
+func (d *decoder) uvarint(path string) (uint32, bool) {
+	v, size := Uvarint(d.data[d.pos:])
+	if size == 0 {
+		return 0, d.fail(path, "no uvarint")
+	}
+	d.pos += size
+	return v, true
+}
+
+func (d *decoder) take(n int, path string) ([]byte, bool) {
+	if n > len(d.data)-d.pos {
+		return nil, d.fail(path, "needs %d bytes, have %d", n, len(d.data)-d.pos)
+	}
+	b := d.data[d.pos : d.pos+n]
+	d.pos += n
+	return b, true
+}
+
+// size is the bytes of a kind that always takes the same.
+func (k Kind) size() int {
+	switch k {
+	case Bool, Int8:
+		return 1
+	case Int16, Uint16:
+		return 2
+	case Int32:
+		return 4
+	case UUID:
+		return 16
+	}
+	return 8
+}
+
+func (k Kind) parse(b []byte) any {
+	switch k {
+	case Bool:
+		return b[0] != 0
+	case Int8:
+		return int64(int8(b[0]))
+	case Int16:
+		return int64(int16(binary.BigEndian.Uint16(b)))
+	case Uint16:
+		return int64(binary.BigEndian.Uint16(b))
+	case Int32:
+		return int64(int32(binary.BigEndian.Uint32(b)))
+	case Float64:
+		return math.Float64frombits(binary.BigEndian.Uint64(b))
+	case UUID:
+		return checkpoint.UUID(b)
+	}
+	return int64(binary.BigEndian.Uint64(b))
+}

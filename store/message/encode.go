@@ -1,0 +1,195 @@
+package message
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"logdir/store/checkpoint"
+)
+
+// Append appends the message o of the given version. A member that is missing has its
+// default value; one that the version does not have is left out.
+func (s *Schema) Append(dst []byte, version int16, o *Object) ([]byte, error) {
+	if !s.Has(version) {
+		return dst, fmt.Errorf("%s has no version %d", s.Name, version)
+	}
+	e := encoder{version: version, flexible: version >= s.Flexible}
+	return e.object(dst, s, o, s.Name)
+}
+
+type encoder struct {
+	version  int16
+	flexible bool
+}
+
+func (e *encoder) object(dst []byte, s *Schema, o *Object, path string) ([]byte, error) {
+	var err error
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if f.Tagged || !f.in(e.version) {
+			continue
+		}
+		if dst, err = e.field(dst, f, o.value(f), path); err != nil {
+			return dst, err
+		}
+	}
+	if !e.flexible {
+		return dst, nil
+	}
+	return e.taggedFields(dst, s, o, path)
+}
+
+// value is the member of a field, or its default.
+func (o *Object) value(f *Field) any {
+	if v, ok := o.Get(f.Name); ok {
+		return v
+	}
+	return f.zero()
+}
+
+func (e *encoder) taggedFields(dst []byte, s *Schema, o *Object, path string) ([]byte, error) {
+	tags := slices.Clone(o.Unknown)
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if v := o.value(f); f.Tagged && f.in(e.version) && !f.isDefault(v) {
+			data, err := e.field(nil, f, v, path)
+			if err != nil {
+				return dst, err
+			}
+			tags = append(tags, RawTag{f.Tag, data})
+		}
+	}
+	slices.SortFunc(tags, func(a, b RawTag) int { return int(int64(a.Tag) - int64(b.Tag)) })
+	dst = AppendUvarint(dst, uint32(len(tags)))
+	for _, t := range tags {
+		dst = AppendUvarint(dst, t.Tag)
+		dst = AppendUvarint(dst, uint32(len(t.Data)))
+		dst = append(dst, t.Data...)
+	}
+	return dst, nil
+}
+
+func (e *encoder) field(dst []byte, f *Field, v any, path string) ([]byte, error) {
+	path += "." + f.Name
+	if !f.Array {
+		return e.value(dst, f, v, path)
+	}
+	if v == nil && f.Nullable {
+		return e.length(dst, -1, 4), nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return dst, fmt.Errorf("%s: %T is no array", path, v)
+	}
+	dst = e.length(dst, len(list), 4)
+	element := Field{Kind: f.Kind, Of: f.Of}
+	var err error
+	for _, v := range list {
+		if dst, err = e.value(dst, &element, v, path); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}
+
+func (e *encoder) value(dst []byte, f *Field, v any, path string) ([]byte, error) {
+	switch v := v.(type) {
+	case nil:
+		if f.Nullable {
+			return e.null(dst, f.Kind), nil
+		}
+	case bool:
+		if f.Kind == Bool {
+			return append(dst, b2i(v)), nil
+		}
+	case int64:
+		if f.Kind.holds(v) {
+			return f.Kind.appendInt(dst, v), nil
+		}
+	case float64:
+		if f.Kind == Float64 {
+			return binary.BigEndian.AppendUint64(dst, math.Float64bits(v)), nil
+		}
+	case string:
+		if f.Kind == String && (e.flexible || len(v) <= math.MaxInt16) {
+			return append(e.length(dst, len(v), 2), v...), nil
+		}
+	case []byte:
+		if f.Kind == Bytes && v != nil {
+			return append(e.length(dst, len(v), 4), v...), nil
+		}
+	case checkpoint.UUID:
+		if f.Kind == UUID {
+			return append(dst, v[:]...), nil
+		}
+	case *Object:
+		if f.Kind == Struct {
+			return e.substruct(dst, f, v, path)
+		}
+	}
+	return dst, fmt.Errorf("%s: a value of type %T does not fit", path, v)
+}
+
+func (e *encoder) substruct(dst []byte, f *Field, o *Object, path string) ([]byte, error) {
+	if f.Nullable {
+		dst = append(dst, 1)
+	}
+	return e.object(dst, f.Of, o, path)
+}
+
+func (e *encoder) null(dst []byte, k Kind) []byte {
+	switch k {
+	case Struct:
+		return append(dst, 0xff)
+	case String:
+		return e.length(dst, -1, 2)
+	}
+	return e.length(dst, -1, 4)
+}
+
+// length appends a length or a count, -1 for null; a plain one takes width bytes.
+func (e *encoder) length(dst []byte, n, width int) []byte {
+	switch {
+	case e.flexible:
+		return AppendUvarint(dst, uint32(n+1))
+	case width == 2:
+		return binary.BigEndian.AppendUint16(dst, uint16(n))
+	}
+	return binary.BigEndian.AppendUint32(dst, uint32(n))
+}
+
+func b2i(v bool) byte {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// holds says whether the kind is an integer that can hold v.
+func (k Kind) holds(v int64) bool {
+	switch k {
+	case Int8:
+		return v == int64(int8(v))
+	case Int16:
+		return v == int64(int16(v))
+	case Uint16:
+		return v == int64(uint16(v))
+	case Int32:
+		return v == int64(int32(v))
+	}
+	return k == Int64
+}
+
+func (k Kind) appendInt(dst []byte, v int64) []byte {
+	switch k {
+	case Int8:
+		return append(dst, byte(v))
+	case Int16, Uint16:
+		return binary.BigEndian.AppendUint16(dst, uint16(v))
+	case Int32:
+		return binary.BigEndian.AppendUint32(dst, uint32(v))
+	}
+	return binary.BigEndian.AppendUint64(dst, uint64(v))
+}
