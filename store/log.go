@@ -132,7 +132,7 @@ func (l *Log) activeName(suffix string) string {
 
 // look notes how the active log stands, for Refresh.
 func (l *Log) look() (err error) {
-	l.seen, err = l.fs.Stat(l.activeName(segment.LogSuffix))
+	l.seen, err = l.active.Stat()
 	return err
 }
 

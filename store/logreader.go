@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 
 	"logdir/store/corrupt"
 	"logdir/store/record"
@@ -233,11 +234,14 @@ func (c *Cursor) rescan(pos int64) {
 		LogEnd: max(c.end, 0), Epoch: record.NoLeaderEpoch, SkipCRC: c.r.o.SkipCRC,
 	}
 	if c.scan == nil {
-		c.scan = segment.NewScanner(c.seg.log, c.seg.size, o)
-		return
+		c.scan = scanners.Get().(*segment.Scanner)
 	}
 	c.scan.Reset(c.seg.log, c.seg.size, o)
 }
+
+// scanners keeps the buffers of closed cursors: to list the ends of ten thousand logs
+// should not take ten thousand of them.
+var scanners = sync.Pool{New: func() any { return new(segment.Scanner) }}
 
 // leave closes the segment that was read to its end.
 func (c *Cursor) leave() {
@@ -268,12 +272,15 @@ func (c *Cursor) Pos() int64 { return c.scan.Pos() }
 // Err is what stopped the cursor: an input/output error, never damage.
 func (c *Cursor) Err() error { return c.err }
 
-// Close closes the files.
+// Close closes the files. The batch is no longer valid then.
 func (c *Cursor) Close() error {
-	if c.seg == nil {
-		return nil
+	var err error
+	if c.seg != nil {
+		err = c.seg.Close()
 	}
-	err := c.seg.Close()
-	c.seg = nil
+	if c.scan != nil {
+		scanners.Put(c.scan)
+	}
+	c.seg, c.scan, c.next = nil, nil, len(c.r.bases)
 	return err
 }

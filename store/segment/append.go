@@ -3,6 +3,7 @@ package segment
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"path/filepath"
 
@@ -162,6 +163,10 @@ func (a *Appender) add(b *record.Batch, pos int64) {
 		a.epoch = e
 	}
 }
+
+// Stat tells how the .log stands on the disk: a caller that lets go of its lock can see
+// by it whether others wrote meanwhile.
+func (a *Appender) Stat() (fs.FileInfo, error) { return a.log.Stat() }
 
 // Base is the segment's base offset.
 func (a *Appender) Base() int64 { return a.base }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"sync"
 
 	"logdir/store/corrupt"
 	"logdir/store/index"
@@ -175,7 +176,9 @@ func (a *Appender) scan(size, pos int64) error {
 	if pos == 0 {
 		o.LogEnd, o.Epoch = a.o.LogEnd, a.o.Epoch
 	}
-	s := NewScanner(a.log, size, o)
+	s := scanners.Get().(*Scanner)
+	defer scanners.Put(s)
+	s.Reset(a.log, size, o)
 	for s.Next() {
 		if s.Damage() != nil {
 			return s.Damage()
@@ -187,6 +190,10 @@ func (a *Appender) scan(size, pos int64) error {
 	}
 	return a.err
 }
+
+// scanners keeps the buffers of scans that are over: a shell opens the same log a
+// thousand times, a program a thousand logs.
+var scanners = sync.Pool{New: func() any { return new(Scanner) }}
 
 // namePath adds to damage the file in which it is.
 func namePath(err error, dir string, base int64) error {
