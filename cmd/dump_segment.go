@@ -225,10 +225,21 @@ func damageError(damage []*corrupt.Error) error {
 		return nil
 	}
 	first := damage[0]
-	hint := "logdir verify-crc -v " + first.Path
 	what := withoutName(first)
 	if len(damage) > 1 {
 		what = fmt.Sprintf("%d damaged places, the first: %s", len(damage), what)
 	}
-	return store.Errorf(store.Damage, first.Kind.KafkaName(), "%s", what).WithHint("%s", hint)
+	return store.Errorf(store.Damage, first.Kind.KafkaName(), "%s", what).
+		WithHint("%s", nextCommand(first))
+}
+
+// nextCommand is what to type about a damaged file.
+func nextCommand(d *corrupt.Error) string {
+	switch d.Kind {
+	case corrupt.BadIndex, corrupt.BadTxnIndex:
+		return "logdir reindex --dry-run " + filepath.Dir(d.Path)
+	case corrupt.BadSnapshot, corrupt.BadCheckpoint, corrupt.BadMetadata:
+		return "logdir check " + filepath.Dir(d.Path)
+	}
+	return "logdir verify-crc -v " + d.Path
 }
