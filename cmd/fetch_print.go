@@ -29,6 +29,9 @@ func (o *fetchOptions) printer(env *Env) (recordPrinter, error) {
 		return newRowPrinter(env, o.null), nil
 	}
 	text := o.format
+	if text == "" && o.keyDelimiter == "" {
+		return &linePrinter{out: env.Out, append: o.valueAppender()}, nil
+	}
 	if text == "" {
 		text = o.plainFormat()
 	}
@@ -40,14 +43,23 @@ func (o *fetchOptions) printer(env *Env) (recordPrinter, error) {
 	return &linePrinter{out: env.Out, append: format.AppendRecord}, nil
 }
 
+// valueAppender is the format of %v and --delimiter, made by hand: it is what most
+// records are printed by.
+func (o *fetchOptions) valueAppender() func([]byte, *render.RecordContext) []byte {
+	null, delimiter := []byte(o.null), []byte(o.delimiter)
+	return func(dst []byte, c *render.RecordContext) []byte {
+		value := c.Record.Value
+		if value == nil {
+			value = null
+		}
+		return append(append(dst, value...), delimiter...)
+	}
+}
+
 // plainFormat is the record format of --key-delimiter and --delimiter.
 func (o *fetchOptions) plainFormat() string {
 	literal := strings.NewReplacer(`\`, `\\`, "%", "%%").Replace
-	format := "%v" + literal(o.delimiter)
-	if o.keyDelimiter != "" {
-		format = "%k" + literal(o.keyDelimiter) + format
-	}
-	return format
+	return "%k" + literal(o.keyDelimiter) + "%v" + literal(o.delimiter)
 }
 
 // flushSize is how many bytes of output make a write.

@@ -24,7 +24,7 @@ func (o *produceOptions) addFlags(c *cobra.Command) {
 	o.addPlacementFlags(c, fs)
 	o.addSendingFlags(c, fs)
 	o.addIdentityFlags(c, fs)
-	o.addReportFlags(fs)
+	o.addReportFlags(c, fs)
 	o.addKafkaSpellings(fs)
 }
 
@@ -98,8 +98,9 @@ func (o *produceOptions) addIdentityFlags(c *cobra.Command, fs *pflag.FlagSet) {
 		"leader-epoch", "lose-acks", "crash-after", "producer-property")
 }
 
-func (o *produceOptions) addReportFlags(fs *pflag.FlagSet) {
+func (o *produceOptions) addReportFlags(c *cobra.Command, fs *pflag.FlagSet) {
 	fs.StringVar(&o.report, "report", reportPartition, "what to print: a `kind`: partition, batch, record, none, or a record format with %")
+	flagGroup(c, "output", "report")
 }
 
 // addKafkaSpellings makes what a user of Kafka's own tools types by habit work too.

@@ -40,7 +40,7 @@ func (f *Fetcher) Run(q Fetch, each func(*record.Batch, *record.Record) error) (
 	if next >= q.To {
 		return next, nil
 	}
-	c := q.Log.From(next)
+	c := newSource(q.Log.From(next), q.To)
 	defer func() { err = errors.Join(err, c.Close()) }()
 	for next < q.To && c.Next() {
 		if d := c.Damage(); d != nil {
@@ -87,7 +87,7 @@ func (f *Fetcher) batch(q *Fetch, b *record.Batch, next int64, each func(*record
 
 // misread deals with a batch whose checksum is right and whose records cannot be read.
 // The result is nil if the fetch is to go on behind it.
-func (q *Fetch) misread(c *store.Cursor, d *corrupt.Error) error {
+func (q *Fetch) misread(c *source, d *corrupt.Error) error {
 	d.Path, d.Pos = c.File(), d.Pos+c.Pos()
 	d.NextPos, d.NextOffset = c.Pos()+int64(c.Batch().Size()), c.Batch().NextOffset()
 	if q.Damaged != nil && q.Damaged(d) {
