@@ -27,7 +27,9 @@ const (
 	exitDiverted = 8
 	exitBusy     = 9
 	exitCrash    = 99
-	exitPipe     = 141
+
+	exitInterrupted = 130
+	exitPipe        = 141
 )
 
 // exitNames explains each code, for help and the manual.
@@ -46,7 +48,7 @@ var exitNames = []struct {
 	{exitDiverted, "diverted", "some records went to the dead letter queue"},
 	{exitBusy, "busy", "a lock was not had in time, or a broker runs on the directory"},
 	{exitCrash, "simulated crash", "a failpoint or --crash-after fired"},
-	{130, "interrupted", "stopped by Ctrl-C (SIGINT)"},
+	{exitInterrupted, "interrupted", "stopped by Ctrl-C (SIGINT)"},
 	{exitPipe, "closed pipe", "the reader of the output went away (SIGPIPE)"},
 	{143, "terminated", "stopped by SIGTERM"},
 }
@@ -74,6 +76,9 @@ func codeOf(err error) int {
 	}
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
+	}
+	if e, ok := errors.AsType[*signalError](err); ok {
+		return e.exitCode()
 	}
 	if isClosedPipe(err) {
 		return exitPipe
@@ -145,6 +150,9 @@ func describe(err error) problem {
 func (e *Env) printErrors(cmd *cobra.Command, err error) {
 	for _, err := range split(err) {
 		p := describe(err)
+		if p.exit >= exitInterrupted {
+			continue // being stopped, or having no reader, is not worth a message
+		}
 		if e.wantsJSON() {
 			e.Err.Write(p.appendJSON(nil))
 			continue

@@ -8,7 +8,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -18,19 +17,18 @@ import (
 
 // Main runs one command line and returns its exit code.
 func Main(args []string, env *Env) int {
-	ctx, stop := watchSignals(context.Background(), env)
-	defer stop()
 	env.rawArgs = args
-	cmd, err := execute(ctx, args, env)
+	cmd, err := execute(args, env)
 	if closeErr := env.close(); err == nil {
 		err = closeErr
 	}
-	return conclude(ctx, env, cmd, err)
+	env.printErrors(cmd, err)
+	return exitCode(err)
 }
 
-// execute builds what the command line needs of the tree and runs it. A panic of ours becomes an
-// error: Go's own exit code for it would read as "usage".
-func execute(ctx context.Context, args []string, env *Env) (cmd *cobra.Command, err error) {
+// execute builds what the command line needs of the tree and runs it. A panic of ours
+// becomes an error: Go's own exit code for it would read as "usage".
+func execute(args []string, env *Env) (cmd *cobra.Command, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &panicError{value: p, stack: debug.Stack()}
@@ -46,7 +44,7 @@ func execute(ctx context.Context, args []string, env *Env) (cmd *cobra.Command, 
 		return err.cmd, err
 	}
 	root.SetArgs(args)
-	return root.ExecuteContextC(ctx)
+	return root.ExecuteContextC(context.Background())
 }
 
 // panicError is a bug of ours, with the place where it happened.
@@ -57,20 +55,4 @@ type panicError struct {
 
 func (e *panicError) Error() string {
 	return fmt.Sprintf("internal error: %v\n%s", e.value, e.stack)
-}
-
-// conclude prints what went wrong and chooses the exit code. A signal decides the
-// code, whatever the command made of it; being stopped is not worth a message.
-func conclude(ctx context.Context, env *Env, cmd *cobra.Command, err error) int {
-	signal, stopped := errors.AsType[*signalError](context.Cause(ctx))
-	if stopped && (err == nil || errors.Is(err, context.Canceled)) {
-		return signal.exitCode()
-	}
-	if err != nil && !isClosedPipe(err) {
-		env.printErrors(cmd, err)
-	}
-	if stopped {
-		return signal.exitCode()
-	}
-	return exitCode(err)
 }

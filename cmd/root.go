@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"logdir/store"
@@ -35,12 +37,18 @@ thing and closes them. A broker's log.dirs folder is a data directory like any o
   logdir check -d /var/lib/kafka/data`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       version(),
 		Annotations:   about("0 2", "logdir(1)", "logdir help concepts"),
+	}
+	showVersion := root.Flags().Bool("version", false, "print the version")
+	root.RunE = func(c *cobra.Command, _ []string) error {
+		if !*showVersion {
+			return &usageError{cmd: c, msg: missingWord(c)}
+		}
+		_, err := fmt.Fprintf(env.Out, "logdir %s\n", version())
+		return err
 	}
 	env.Global.addFlags(root.PersistentFlags())
 	root.PersistentPreRunE = env.prepare
-	root.SetVersionTemplate("logdir {{.Version}}\n")
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
@@ -71,12 +79,18 @@ func adopt(env *Env, c *cobra.Command) {
 	c.Args = func(c *cobra.Command, args []string) error { return argsError(c, check, args) }
 	c.RunE = func(c *cobra.Command, args []string) error {
 		env.started = true
+		if catchesSignals(c) {
+			return runClosing(env, c, args, run)
+		}
 		return run(c, args)
 	}
 	for _, sub := range c.Commands() {
 		adopt(env, sub)
 	}
 }
+
+// runFunc is what a command does.
+type runFunc = func(*cobra.Command, []string) error
 
 // about annotates a command with its exit codes and with what to read next.
 func about(exit string, see ...string) map[string]string {

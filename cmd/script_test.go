@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -41,8 +42,14 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return all
 }
 
-// setupScript stops the clock and keeps the user's settings out.
+// setupScript stops the clock, keeps the user's settings out, and tells where the
+// repository is.
 func setupScript(env *testscript.Env) error {
+	repo, err := filepath.Abs("..")
+	if err != nil {
+		return err
+	}
+	env.Setenv("REPO", repo)
 	env.Setenv("LOGDIR_NOW", "2026-01-01T00:00:00Z")
 	env.Setenv("LOGDIR_DATA_DIR", env.Getenv("WORK")+"/data")
 	env.Setenv("HOME", env.Getenv("WORK")+"/home")
