@@ -127,7 +127,7 @@ func groupFlags(flags *pflag.FlagSet) (order []string, byGroup map[string]*pflag
 // writeExitCodes explains the codes that the command can end with.
 func writeExitCodes(b *strings.Builder, c *cobra.Command) {
 	var lines strings.Builder
-	for _, field := range strings.Fields(c.Annotations[annotationExit]) {
+	for field := range strings.FieldsSeq(c.Annotations[annotationExit]) {
 		for _, x := range exitNames {
 			if strconv.Itoa(x.code) == field {
 				fmt.Fprintf(&lines, "  %-3d  %s: %s\n", x.code, x.name, x.meaning)

@@ -71,7 +71,7 @@ func flagsInPage(page string) map[string]bool {
 	names := map[string]bool{}
 	for line := range strings.Lines(page) {
 		_, flags, ok := strings.Cut(line, "Fl ")
-		for _, word := range strings.Fields(flags) {
+		for word := range strings.FieldsSeq(flags) {
 			if name, long := strings.CutPrefix(word, "-"); ok && long {
 				names[strings.TrimRight(name, ",.")] = true
 			}
@@ -87,7 +87,7 @@ func checkExitCodes(t *testing.T, c *cobra.Command, page string) {
 	t.Helper()
 	want := map[string]bool{}
 	visit(c, func(c *cobra.Command) {
-		for _, code := range strings.Fields(c.Annotations["exit"]) {
+		for code := range strings.FieldsSeq(c.Annotations["exit"]) {
 			want[code] = true
 		}
 	})

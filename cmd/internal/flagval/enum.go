@@ -4,6 +4,7 @@ package flagval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -25,11 +26,9 @@ func (e *enum) Type() string   { return strings.Join(e.words, "|") }
 func (e *enum) Words() []string { return e.words }
 
 func (e *enum) Set(s string) error {
-	for _, w := range e.words {
-		if w == s {
-			*e.value = s
-			return nil
-		}
+	if slices.Contains(e.words, s) {
+		*e.value = s
+		return nil
 	}
 	return fmt.Errorf("want one of %s", strings.Join(e.words, ", "))
 }

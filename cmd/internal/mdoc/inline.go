@@ -1,6 +1,7 @@
 package mdoc
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -38,7 +39,7 @@ func (l *liner) run(fields []string) error {
 		switch {
 		case f == "Xr":
 			if len(fields) < i+3 {
-				return fmt.Errorf("Xr needs a page and a section")
+				return errors.New("the macro Xr needs a page and a section")
 			}
 			l.font(false, false)
 			l.word(fields[i+1] + "(" + fields[i+2] + ")")
