@@ -34,6 +34,15 @@ func (l *Log) checkProducer(b *record.Batch) (*Appended, error) {
 	return &Appended{BaseOffset: d.BaseOffset, LastOffset: d.LastOffset, Records: b.Count(), Duplicate: true}, nil
 }
 
+// Duplicate tells whether a frame is an exact retry of one that stands in the log, and
+// at which offsets; nil if it is none. An error refuses the frame for its producer's sake.
+func (l *Log) Duplicate(b *record.Batch) (*Appended, error) {
+	if err := l.ready(); err != nil {
+		return nil, err
+	}
+	return l.checkProducer(b)
+}
+
 // producerError gives a refusal its class: somebody newer, or a state that does not fit.
 func producerError(err error) error {
 	refusal, ok := errors.AsType[*producer.Error](err)

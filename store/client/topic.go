@@ -8,6 +8,7 @@ import (
 
 	"logdir/store"
 	"logdir/store/cluster"
+	"logdir/store/record"
 )
 
 // AnyEpoch is the leader epoch of a producer that believes in none.
@@ -168,17 +169,11 @@ func (t *Topic) fence(tp store.TopicPartition, epoch int32) error {
 }
 
 // room is how many batches of q fit under the limits of the topic; the error, if not
-// all do, is about the first that does not.
+// all do, is about the first that does not. A batch that is in the log takes no room.
 func (t *Topic) room(log *store.Log, q Request) (int, error) {
-	meta := t.cluster.Meta()
-	topic, err := meta.Topic(t.name)
-	if err != nil {
-		return 0, err
-	}
-	settings := meta.Settings(topic)
-	maxRecords, maxBytes := settings.Int(cluster.MaxRecords), settings.Int(cluster.MaxBytes)
-	if maxRecords == 0 && maxBytes == 0 {
-		return len(q.Batches), nil
+	l, err := t.limits()
+	if err != nil || l.none() {
+		return len(q.Batches), err
 	}
 	size, err := log.Size()
 	if err != nil {
@@ -186,12 +181,45 @@ func (t *Topic) room(log *store.Log, q Request) (int, error) {
 	}
 	records := log.End() - log.Start()
 	for i, b := range q.Batches {
+		if repeated(log, q.rest(i)) {
+			continue
+		}
 		records, size = records+int64(b.Records), size+int64(b.Size)
-		if maxRecords > 0 && records > maxRecords || maxBytes > 0 && size > maxBytes {
+		if l.exceeded(records, size) {
 			return i, t.full(q.Partition, b)
 		}
 	}
 	return len(q.Batches), nil
+}
+
+// limits say when a partition is full; 0 is no limit.
+type limits struct{ records, bytes int64 }
+
+func (t *Topic) limits() (limits, error) {
+	meta := t.cluster.Meta()
+	topic, err := meta.Topic(t.name)
+	if err != nil {
+		return limits{}, err
+	}
+	s := meta.Settings(topic)
+	return limits{records: s.Int(cluster.MaxRecords), bytes: s.Int(cluster.MaxBytes)}, nil
+}
+
+func (l limits) none() bool { return l.records == 0 && l.bytes == 0 }
+
+func (l limits) exceeded(records, bytes int64) bool {
+	return l.records > 0 && records > l.records || l.bytes > 0 && bytes > l.bytes
+}
+
+// repeated tells whether the log has the first batch of q already. What is wrong with
+// that batch, if anything, is found again when it is appended.
+func repeated(log *store.Log, q Request) bool {
+	b, bad := record.View(q.first(1).Frames)
+	if bad != nil {
+		return false
+	}
+	known, err := log.Duplicate(&b)
+	return known != nil && err == nil
 }
 
 func (t *Topic) full(partition int, b Batch) error {
