@@ -1,0 +1,119 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"logdir/store"
+	"logdir/store/checkpoint"
+	"logdir/store/cluster"
+)
+
+// round is one round of one partition, under its lock.
+type round struct {
+	*Fetcher
+	ctx      context.Context
+	tp       store.TopicPartition
+	p        *cluster.Partition // as it was when the round began
+	settings cluster.Settings
+	leader   int32
+	log      *store.LogReader // of the leader
+	at       state            // of the leader's log
+	mark     int64            // the leader's high watermark before the round
+	ends     map[int32]int64  // log ends, once known
+	moved    map[int32]bool   // the followers that fetched
+}
+
+// begin looks at the leader. A damaged end of its log is an error: nobody is to copy what
+// lies before it and believe that to be all.
+func (f *Fetcher) begin(ctx context.Context, tp store.TopicPartition) (*round, error) {
+	meta := f.cluster.Meta()
+	leader, epoch, err := meta.LeaderOf(tp)
+	if err != nil {
+		return nil, err
+	}
+	topic, p, err := meta.Partition(tp)
+	if err != nil {
+		return nil, err
+	}
+	r := &round{
+		Fetcher: f, ctx: ctx, tp: tp, p: p, settings: meta.Settings(topic),
+		leader: leader, ends: map[int32]int64{}, moved: map[int32]bool{},
+	}
+	if r.log, r.at, err = f.look(tp, leader); err != nil {
+		return nil, err
+	}
+	// A leader notes its epoch when it first appends: so far it has all of the epochs before.
+	if last, _ := r.at.epochs.Latest(); last.Epoch < epoch {
+		r.at.epochs.Assign(epoch, r.at.end)
+	}
+	r.mark, err = f.cluster.HighWatermark(tp, leader, r.at.end)
+	return r, err
+}
+
+// look reads the state of a replica's log. A dry run has no lock: what is torn may be on
+// its way then.
+func (f *Fetcher) look(tp store.TopicPartition, broker int32) (*store.LogReader, state, error) {
+	if f.o.DryRun {
+		return look(f.cluster, tp, broker, f.cluster.Reader)
+	}
+	return look(f.cluster, tp, broker, f.cluster.LockedReader)
+}
+
+// look reads the state of a replica's log with a reader that open gives.
+func look(c *cluster.Cluster, tp store.TopicPartition, broker int32,
+	open func(store.TopicPartition, int32) (*store.LogReader, error),
+) (*store.LogReader, state, error) {
+	r, err := open(tp, broker)
+	if err != nil {
+		return nil, state{}, err
+	}
+	s := state{start: r.Start()}
+	end, damage, err := r.End()
+	if damage != nil {
+		err = store.DamageFound(damage, tp)
+	}
+	if err != nil {
+		return nil, state{}, err
+	}
+	s.end = max(end, s.start)
+	s.epochs, err = checkpoint.ReadEpochs(c.FS(), filepath.Join(r.Dir(), checkpoint.EpochFile))
+	s.epochs.TruncateFromEnd(s.end + 1)
+	return r, s, err
+}
+
+// run lets the followers fetch, then counts who is in sync.
+func (r *round) run() ([]Fetched, error) {
+	var moved []Fetched
+	var errs []error
+	for _, broker := range r.followers() {
+		one, err := r.follow(broker)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if one == nil {
+			continue
+		}
+		r.ends[broker], r.moved[broker] = one.To, true
+		moved = append(moved, *one)
+	}
+	isr, mark, err := r.conclude()
+	for i := range moved {
+		moved[i].LeaderEnd, moved[i].HighWatermark, moved[i].ISR = r.at.end, mark, isr
+	}
+	return moved, errors.Join(append(errs, err)...)
+}
+
+// followers are the live replicas that fetch in this round, by number.
+func (r *round) followers() []int32 {
+	var ids []int32
+	for _, broker := range r.p.Replicas {
+		if broker != r.leader && r.moves(broker) && r.cluster.Meta().IsUp(broker) {
+			ids = append(ids, broker)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}

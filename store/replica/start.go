@@ -1,0 +1,153 @@
+package replica
+
+import (
+	"context"
+	"errors"
+
+	"logdir/store"
+	"logdir/store/checkpoint"
+	"logdir/store/cluster"
+)
+
+// Repair brings the logs of a broker in order after a crash, and counts the replicas that
+// needed it. Damage that it leaves is an error.
+type Repair func(ctx context.Context) (repaired int, err error)
+
+// Started is how a broker came up.
+type Started struct {
+	// Clean says that it had been stopped cleanly, and nothing was looked at.
+	Clean    bool
+	Repaired int
+}
+
+// Start brings a broker up. Without the mark of a clean stop its logs are repaired first;
+// with an error the broker stays down. It joins an ISR again only after a round that it
+// catches up in, but leads again, with the next epoch, what only it was in sync for.
+func Start(ctx context.Context, c *cluster.Cluster, id int32, repair Repair) (Started, error) {
+	if err := MustBe(c.Meta(), id, false); err != nil {
+		return Started{}, err
+	}
+	s, err := wake(ctx, c, id, repair)
+	if err != nil {
+		return s, err
+	}
+	led, err := enter(ctx, c, id)
+	if err != nil {
+		return s, err
+	}
+	errs := []error{cutToMarks(ctx, c, id)}
+	for _, tp := range led {
+		errs = append(errs, leadLocked(ctx, c, tp, id))
+	}
+	return s, errors.Join(errs...)
+}
+
+// wake does what comes before anybody else sees the broker. The mark goes before the logs
+// are looked at, as in Kafka: a crash in here is one of the broker.
+func wake(ctx context.Context, c *cluster.Cluster, id int32, repair Repair) (s Started, err error) {
+	_, s.Clean, err = checkpoint.ReadCleanShutdown(c.FS(), c.BrokerDir(id))
+	if err != nil {
+		return s, err
+	}
+	if s.Clean {
+		return s, c.Hold(ctx, id)
+	}
+	if s.Repaired, err = repair(ctx); err != nil {
+		return s, err
+	}
+	return s, errors.Join(c.Hold(ctx, id), lowerMarks(ctx, c, id))
+}
+
+// lowerMarks brings the checkpoints down to log ends that a crash moved back: later
+// records must not seem to have been seen or synced already.
+func lowerMarks(ctx context.Context, c *cluster.Cluster, id int32) error {
+	marks, points := cluster.Points{}, cluster.Points{}
+	for tp := range replicasOf(c.Meta(), id) {
+		_, at, err := look(c, tp, id, c.LockedReader)
+		if err != nil {
+			return err
+		}
+		if err := lower(c, id, checkpoint.HighWatermarkFile, tp, at.end, marks); err != nil {
+			return err
+		}
+		if err := lower(c, id, checkpoint.RecoveryPointFile, tp, at.end, points); err != nil {
+			return err
+		}
+	}
+	return errors.Join(c.SetHighWatermarks(ctx, id, marks), c.SetRecoveryPoints(ctx, id, points))
+}
+
+func lower(c *cluster.Cluster, id int32, file string, tp store.TopicPartition, end int64, into cluster.Points) error {
+	offset, known, err := c.Checkpointed(id, file, tp)
+	if known && offset > end {
+		into[tp] = end
+	}
+	return err
+}
+
+// enter publishes that the broker is up, and returns what it leads again.
+func enter(ctx context.Context, c *cluster.Cluster, id int32) (led []store.TopicPartition, err error) {
+	err = c.Update(ctx, func(m *cluster.Meta) error {
+		b, err := m.Broker(id)
+		if err != nil {
+			return err
+		}
+		b.State, led = cluster.Up, nil
+		for tp, p := range replicasOf(m, id) {
+			if p.Leader == nil && len(p.ISR) == 1 && p.InSync(id) {
+				p.Lead(id)
+				p.LeaderEpoch++
+				led = append(led, tp)
+			}
+		}
+		return nil
+	})
+	return led, err
+}
+
+// leadLocked is lead under the partition's lock, if the broker leads it still.
+func leadLocked(ctx context.Context, c *cluster.Cluster, tp store.TopicPartition, id int32) (err error) {
+	lock, err := c.Locks().Partition(ctx, tp)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := c.Reload(); err != nil {
+		return err
+	}
+	if leader, _, err := c.Meta().LeaderOf(tp); err != nil || leader != id {
+		return err
+	}
+	return lead(ctx, c, tp, id)
+}
+
+// cutToMarks is what a follower under logdir.truncation=hw does when it comes up: before
+// it has asked anybody, it cuts its log at its own high watermark.
+func cutToMarks(ctx context.Context, c *cluster.Cluster, id int32) error {
+	var errs []error
+	meta := c.Meta()
+	for tp, p := range replicasOf(meta, id) {
+		topic, err := meta.Topic(tp.Topic)
+		if err != nil {
+			return err
+		}
+		if p.LeaderID() == id || meta.Settings(topic).Text(cluster.Truncation) != cutByMark {
+			continue
+		}
+		errs = append(errs, withLog(ctx, c, tp, id, func(log *store.Log) error { return cutToMark(ctx, c, tp, id, log) }))
+	}
+	return errors.Join(errs...)
+}
+
+func cutToMark(ctx context.Context, c *cluster.Cluster, tp store.TopicPartition, id int32, log *store.Log) error {
+	mark, _, err := c.Checkpointed(id, checkpoint.HighWatermarkFile, tp)
+	if err != nil || mark >= log.End() {
+		return err
+	}
+	mark = max(mark, log.Start())
+	if err := c.LowerCheckpoints(ctx, id, tp, mark); err != nil {
+		return err
+	}
+	_, err = cutLog(log, mark)
+	return err
+}
