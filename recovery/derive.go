@@ -31,8 +31,8 @@ func (m *maker) derive() error {
 	return nil
 }
 
-// cut says whether the log of any segment is edited, and from which offset on.
-func (m *maker) cut() bool { return len(m.edits) > 0 }
+// cut says whether the log is another one afterwards.
+func (m *maker) cut() bool { return len(m.edits) > 0 || m.shortened }
 
 // indexes plans the index files of each segment.
 func (m *maker) indexes() error {
@@ -237,13 +237,12 @@ func (m *maker) snapshotRow(s segment.Name, bad, beyond, rebuilt bool) {
 	m.plan.Rows = append(m.plan.Rows, m.plan.row(corrupt.Unknown, corrupt.BadSnapshot, m.after.end(), "%s", action))
 }
 
-// firstEdited is the base of the first segment whose log is changed.
+// firstEdited is the base of the first segment whose log is changed, or behind which
+// segments are dropped.
 func (m *maker) firstEdited() int64 {
-	first := int64(-1)
+	first := m.list.Segments[len(m.list.Segments)-1].Base
 	for base := range m.edits {
-		if first < 0 || base < first {
-			first = base
-		}
+		first = min(first, base)
 	}
 	return first
 }

@@ -54,6 +54,7 @@ func makeKafka(ctx context.Context, fsys vfs.ReadFS, p Partition, o Options) (*P
 			WithHint("logdir recover --dry-run --policy skip %s", p.Dir))
 		return k.plan, nil
 	}
+	k.plan.HasLog = true
 	if err := k.changes(); err != nil {
 		return nil, err
 	}

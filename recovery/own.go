@@ -21,6 +21,8 @@ type maker struct {
 	before *survey // the logs as they are
 	after  *survey // as they will be
 	edits  map[int64][]Edit
+	// shortened says that segments are dropped, whether or not a log is edited.
+	shortened bool
 }
 
 func makeOwn(ctx context.Context, fsys vfs.ReadFS, p Partition, o Options) (*Plan, error) {
@@ -39,6 +41,7 @@ func makeOwn(ctx context.Context, fsys vfs.ReadFS, p Partition, o Options) (*Pla
 	if len(list.Segments) == 0 {
 		return m.plan, nil
 	}
+	m.plan.HasLog = true
 	return m.plan, m.make()
 }
 
@@ -86,21 +89,10 @@ func (m *maker) decide() error {
 		return err
 	}
 	if after.damaged() {
-		return fmt.Errorf("%s: the plan does not lead to a clean log; nothing was changed: %w", m.dir, firstDamage(after))
+		return fmt.Errorf("%s: the plan does not lead to a clean log; nothing was changed: %w", m.dir, firstDamaged(after))
 	}
 	m.after = after
 	m.rowEnds()
-	return nil
-}
-
-func firstDamage(s *survey) error {
-	for _, g := range s.segments {
-		for _, d := range g.damages {
-			if !d.kept {
-				return d.Error
-			}
-		}
-	}
 	return nil
 }
 

@@ -60,8 +60,9 @@ type Plan struct {
 	First []Change
 	// Changes is what is to be done, in this order.
 	Changes []Change
-	// LogStart and LogEnd are as they will be.
+	// LogStart and LogEnd are as they will be, if HasLog: a folder without a segment has none.
 	LogStart, LogEnd int64
+	HasLog           bool
 	// Lost sums up what goes with the bytes.
 	Lost Loss
 	// Left is damage that stays, and why: the exit code is then 4.

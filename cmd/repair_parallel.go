@@ -1,0 +1,40 @@
+package cmd
+
+import (
+	"context"
+	"runtime"
+	"sync"
+
+	"logdir/recovery"
+	"logdir/store"
+)
+
+// planned is the plan of one replica, or why there is none.
+type planned struct {
+	plan *recovery.Plan
+	err  error
+}
+
+// planAll plans the replicas, one worker a core, and answers in their order.
+func planAll(ctx context.Context, refs []store.PartitionRef, plan func(store.PartitionRef) (*recovery.Plan, error)) []planned {
+	out := make([]planned, len(refs))
+	next := make(chan int)
+	var running sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(refs)) {
+		running.Go(func() {
+			for i := range next {
+				out[i].plan, out[i].err = plan(refs[i])
+			}
+		})
+	}
+	for i := range refs {
+		if ctx.Err() != nil {
+			out[i].err = ctx.Err()
+			continue
+		}
+		next <- i
+	}
+	close(next)
+	running.Wait()
+	return out
+}

@@ -1,0 +1,144 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"logdir/cmd/internal/flagval"
+	"logdir/cmd/internal/render"
+	"logdir/recovery"
+	"logdir/store"
+)
+
+// truncateOptions are the flags of "logdir truncate".
+type truncateOptions struct {
+	repairFlags
+	to        flagval.OffsetSpec
+	roundDown bool
+	interval  int64
+}
+
+func newTruncateCmd(env *Env) *cobra.Command {
+	o := &truncateOptions{to: flagval.WholeLog()}
+	c := &cobra.Command{
+		Use:   "truncate TARGET --to OFFSET",
+		Short: "cut a replica back to an offset",
+		Long: `Cut one replica so that OFFSET becomes its log end: the batch that holds it goes, and all
+behind it. An offset inside a batch is refused unless --round-down. The removed bytes go to
+the quarantine; "logdir undo" puts them back. It asks on anything but a cluster of ours.`,
+		Example: `  logdir truncate orders:0@2 --to 1500 --dry-run
+  logdir truncate orders:0@2 --to -10 --round-down`,
+		Args:        cobra.ExactArgs(1),
+		Annotations: about("0 1 2 3 4 5 9", "logdir-undo(1)", "logdir-offsets(7)"),
+		RunE: func(c *cobra.Command, targets []string) error {
+			if !c.Flags().Changed("to") {
+				return usagef("--to OFFSET is missing")
+			}
+			return o.run(c.Context(), env, targets)
+		},
+	}
+	f := c.Flags()
+	o.repairFlags.addTo(f)
+	f.Var(&o.to, "to", "the new log end")
+	f.BoolVar(&o.roundDown, "round-down", false, "an offset inside a batch means the batch's first")
+	f.Var(flagval.NewBytes(&o.interval), "index-interval-bytes", "index.interval.bytes for rebuilt indexes, where no topic config says (0: 4096)")
+	return c
+}
+
+func (o *truncateOptions) run(ctx context.Context, env *Env, targets []string) error {
+	r, err := env.openRepair(ctx, "truncate", o.repairFlags, targets, false)
+	if err != nil {
+		return err
+	}
+	return errors.Join(o.truncate(ctx, r), r.Close())
+}
+
+func (o *truncateOptions) truncate(ctx context.Context, r *repair) error {
+	if err := r.checkQuarantine(); err != nil {
+		return err
+	}
+	if len(r.refs) != 1 {
+		return usagef("truncate cuts one replica, the target names %d: say TOPIC:PARTITION@BROKER", len(r.refs))
+	}
+	ref := r.refs[0]
+	p, err := r.partition(ref)
+	if err != nil {
+		return err
+	}
+	offset, err := o.offset(r, ref)
+	if err != nil {
+		return err
+	}
+	plan, err := recovery.MakeTruncate(ctx, r.env.FS, p, offset, o.roundDown, r.interval(ref.Topic, int(o.interval)))
+	if err != nil {
+		return err
+	}
+	if !o.dryRun && !plan.Empty() {
+		if err := o.cut(ctx, r, plan); err != nil {
+			return err
+		}
+	}
+	return r.env.Print(render.Table{
+		Columns: []string{"TOPIC", "PARTITION", "BROKER", "LOG-END", "REMOVED-RECORDS", "REMOVED-BYTES"},
+		Rows:    [][]any{{ref.Topic, render.Known(ref.Partition), render.Known(ref.Broker), plan.LogEnd, plan.Lost.Records, plan.Lost.Bytes}},
+	})
+}
+
+func (o *truncateOptions) cut(ctx context.Context, r *repair, plan *recovery.Plan) error {
+	ref := r.refs[0]
+	if err := r.confirm(fmt.Sprintf("cut %s back to offset %d (%d records go)", ref.TopicPartition, plan.LogEnd, plan.Lost.Records)); err != nil {
+		return err
+	}
+	changes := plan.Changes
+	if ref.Partition >= 0 {
+		points, err := plan.Partition.LogDir.LowerPoints(r.env.FS, map[store.TopicPartition]int64{ref.TopicPartition: plan.LogEnd})
+		if err != nil {
+			return err
+		}
+		changes = append(changes, points...)
+	}
+	_, err := r.execute(ctx, add(nil, r.placeOf(ref), changes), nil)
+	return err
+}
+
+// offset resolves --to against the log as it is.
+func (o *truncateOptions) offset(r *repair, ref store.PartitionRef) (int64, error) {
+	if o.to.HasTo || o.to.From.Kind == flagval.Stored {
+		return 0, usagef("--to %s: want one offset", &o.to)
+	}
+	if o.to.From.Kind == flagval.Exact {
+		return o.to.From.N, nil
+	}
+	marks, err := r.view.Offsets(ref)
+	if err != nil {
+		return 0, err
+	}
+	end := marks.LogEnd
+	if marks.HighWatermark >= 0 {
+		end = min(end, marks.HighWatermark)
+	}
+	switch o.to.From.Kind {
+	case flagval.Start:
+		return min(marks.LogStart+o.to.From.N, end), nil
+	case flagval.End:
+		return max(end-o.to.From.N, marks.LogStart), nil
+	}
+	return o.atTime(r, ref, end)
+}
+
+// atTime is the first offset whose timestamp is at or after the time given; end if there
+// is none.
+func (o *truncateOptions) atTime(r *repair, ref store.PartitionRef, end int64) (int64, error) {
+	log, err := r.view.Reader(ref)
+	if err != nil {
+		return 0, err
+	}
+	offset, _, found, err := log.OffsetForTime(o.to.From.Time.At(r.env.Now()))
+	if err != nil || !found {
+		return end, err
+	}
+	return offset, nil
+}
