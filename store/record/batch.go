@@ -17,7 +17,7 @@ import (
 // wrapper's own offset, which is that of its last message, and its Count is unknown.
 type Batch struct {
 	raw    []byte
-	size   int // of the whole frame; more than len(raw) if only its header is at hand
+	size   uint32 // of the whole frame; more than len(raw) if only its header is at hand
 	format Format
 }
 
@@ -49,16 +49,16 @@ func View(raw []byte) (Batch, *corrupt.Error) {
 		err.Field = "batchLength"
 		return Batch{}, err
 	}
-	return Batch{raw, len(raw), format}, nil
+	return Batch{raw, uint32(len(raw)), format}, nil
 }
 
 // Assume views a frame of size bytes as one of format f, whatever its bytes say. head is
 // the whole frame or the beginning of it, at least the smallest frame of the format: then
 // the fields of the header can be asked, but not the checksum nor the records. See Whole.
-func Assume(head []byte, size int64, f Format) Batch { return Batch{head, int(size), f} }
+func Assume(head []byte, size int64, f Format) Batch { return Batch{head, uint32(size), f} }
 
 // Whole says whether all bytes of the frame are at hand.
-func (b *Batch) Whole() bool { return len(b.raw) == b.size }
+func (b *Batch) Whole() bool { return len(b.raw) == int(b.size) }
 
 // Check judges the header fields under the checksum: with a checksum that is right, a
 // refusal means that the frame was written wrong. The kind is bad-records.
@@ -97,7 +97,7 @@ func badField(field string, size int64, format string, args ...any) *corrupt.Err
 func (b *Batch) Raw() []byte { return b.raw }
 
 // Size is the bytes of the whole frame.
-func (b *Batch) Size() int { return b.size }
+func (b *Batch) Size() int { return int(b.size) }
 
 // Format tells the frame's format.
 func (b *Batch) Format() Format { return b.format }
@@ -125,6 +125,17 @@ func (b *Batch) lastOffsetDelta() int32 {
 		return int32At(b.raw, mkb1PosLastOffsetDelta)
 	}
 	return 0
+}
+
+// Place is BaseOffset, LastOffset and LeaderEpoch at once, for those who ask it of every
+// batch of a log.
+func (b *Batch) Place() (base, last int64, epoch int32) {
+	if b.format != V2 {
+		return b.BaseOffset(), b.LastOffset(), b.LeaderEpoch()
+	}
+	raw := b.raw[:HeaderSize]
+	base = int64At(raw, posBaseOffset)
+	return base, base + int64(int32At(raw, posLastOffsetDelta)), int32At(raw, posLeaderEpoch)
 }
 
 // LeaderEpoch is the partition leader epoch, -1 where none is known.

@@ -50,7 +50,7 @@ func (r *Reader) Reset(b *Batch) {
 	r.rec = Record{TimestampType: b.TimestampType(), Headers: r.headers[:0]}
 	switch {
 	case !b.Whole():
-		r.fail(0, b.size, "have %d of %d bytes", len(b.raw), b.size)
+		r.fail(0, b.Size(), "have %d of %d bytes", len(b.raw), b.Size())
 	case b.format == V2:
 		r.resetV2()
 	case b.format == MKB1:

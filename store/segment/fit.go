@@ -52,6 +52,9 @@ func (s *Scanner) bad(field, format string, args ...any) {
 // judgeEpoch judges a frame whose leader epoch is not that of the log so far.
 func (s *Scanner) judgeEpoch(epoch int32) {
 	switch {
+	case epoch == s.epoch:
+	case epoch == record.NoLeaderEpoch && !s.epochs:
+		return // a log that was never given any
 	case epoch < s.epoch:
 		s.bad("partitionLeaderEpoch", "leader epoch %d falls, was %d", epoch, s.epoch)
 	case s.epochIsOutlier(epoch):
@@ -59,6 +62,7 @@ func (s *Scanner) judgeEpoch(epoch int32) {
 	default:
 		s.epoch = epoch
 	}
+	s.epochs = true
 }
 
 // leadsOn says whether the next frame, by what its header claims, follows at offset from or
@@ -105,17 +109,17 @@ func (s *Scanner) isOutlier(base, last int64) bool {
 type link struct{ from, to int64 }
 
 // outlier says whether c is in the way of those behind it: whether the longest chain
-// from start on has no use for c. A tie is decided by what fills a hole exactly.
+// from start on has no use for c. In a tie it is c, unless the one behind it fills the
+// hole exactly that it would leave.
 func outlier(c link, behind []link, start int64) bool {
 	with, without := 1+longestChain(behind, c.to), longestChain(behind, start)
 	if with != without {
 		return without > with
 	}
-	first, width := behind[0], c.to-c.from
-	if first.from-start == width {
-		return true // c fills the hole that it leaves
+	if width := behind[0].to - behind[0].from; len(behind) > 1 && behind[1].from-c.to == width {
+		return false // the first behind c would fill the hole that it leaves
 	}
-	return len(behind) < 2 || behind[1].from-c.to != first.to-first.from
+	return true
 }
 
 // longestChain is the number of links that can follow each other from start on.

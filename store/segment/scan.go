@@ -65,14 +65,15 @@ func (o *Options) limit() int64 {
 //
 // It reads 1 MiB at a time into one buffer and allocates nothing while all is well.
 type Scanner struct {
-	o      Options
-	w      walker
-	damage *corrupt.Error
-	whole  bool
-	done   bool
+	o     Options
+	w     walker
+	done  bool
+	quick bool // the next frame may be taken at a glance
 
 	next  int64 // log end offset so far
 	epoch int32 // leader epoch so far
+
+	epochs bool // a batch of this scan has one
 
 	reader *record.Reader // of a deep scan
 	scout  *scout         // looks ahead, and back, where offsets do not simply go on
@@ -87,8 +88,8 @@ func NewScanner(r io.ReaderAt, size int64, o Options) *Scanner {
 
 // Reset begins another scan and keeps the buffers.
 func (s *Scanner) Reset(r io.ReaderAt, size int64, o Options) {
-	s.o, s.damage, s.whole, s.done = o, nil, false, false
-	s.next, s.epoch = max(o.Base, o.LogEnd), o.Epoch
+	s.o, s.done, s.quick = o, false, false
+	s.next, s.epoch, s.epochs = max(o.Base, o.LogEnd), o.Epoch, false
 	s.w.reset(r, size, &o)
 	s.w.low, s.w.high = s.next, o.limit()
 	if s.scout != nil {
@@ -97,39 +98,71 @@ func (s *Scanner) Reset(r io.ReaderAt, size int64, o Options) {
 }
 
 // Next goes to the next frame or damaged range. It is false at the end and at an I/O error.
+//
+// Almost every frame of a log is good, in the window, and simply goes on: such a one is
+// taken at a glance, since of small frames there are millions.
 func (s *Scanner) Next() bool {
-	s.damage, s.whole, s.w.low = nil, false, s.next
-	if s.done || !s.w.step() {
-		s.done = true
+	w := &s.w
+	if i := w.next - w.window.pos; s.quick && uint64(i) < uint64(len(w.buf)) {
+		if b, ok := record.Good(w.buf[i:]); ok {
+			w.pos, w.damage = w.next, nil
+			w.take(b)
+			base, last, epoch := b.Place()
+			if base != s.next || last >= w.high || epoch != s.epoch {
+				s.judge()
+				return true
+			}
+			s.next = last + 1
+			return true
+		}
+	}
+	return s.nextSlowly()
+}
+
+// nextSlowly is Next for everything else.
+func (s *Scanner) nextSlowly() bool {
+	if s.done || !s.step() {
+		s.end()
 		return false
 	}
-	s.whole = s.w.whole
-	if s.w.damage != nil {
+	if s.w.damage == nil {
+		s.judge()
+	} else {
 		s.found(s.w.damage)
 		s.count()
-	} else {
-		s.judge()
 	}
-	s.done = s.damage != nil && s.o.StopAtDamage
+	s.quick = s.epochs && !s.done && !s.o.Deep && !s.o.SkipCRC
 	return true
 }
 
-// judge decides whether a frame with a right checksum fits where it stands. Almost always
-// it simply goes on.
+// step lets the walker look for no frame that begins below the log end.
+func (s *Scanner) step() bool {
+	s.w.low = s.next
+	return s.w.step()
+}
+
+// end is the state behind the last frame or range.
+func (s *Scanner) end() {
+	if s.done {
+		s.w.pos = s.w.next
+	}
+	s.done, s.quick, s.w.whole, s.w.damage = true, false, false, nil
+}
+
+// judge decides whether a frame with a right checksum fits where it stands.
 func (s *Scanner) judge() {
 	b := &s.w.batch
-	base, last, epoch := b.BaseOffset(), b.LastOffset(), b.LeaderEpoch()
+	base, last, epoch := b.Place()
 	if base != s.next || last >= s.w.high || last < base {
-		s.judgeOffset(base, last)
+		if s.judgeOffset(base, last); s.w.damage != nil {
+			return
+		}
 	}
-	if s.damage != nil && s.damage.Field != "partitionLeaderEpoch" {
-		return
-	}
-	if epoch != s.epoch && epoch != record.NoLeaderEpoch {
+	if b.Format() > record.V1 {
 		s.judgeEpoch(epoch)
 	}
 	s.next = last + 1
-	if s.o.Deep && s.damage == nil {
+	if s.o.Deep && s.w.damage == nil {
 		s.judgeRecords()
 	}
 }
@@ -138,7 +171,7 @@ func (s *Scanner) judge() {
 // its offsets are none of what is wrong.
 func (s *Scanner) count() {
 	b := &s.w.batch
-	if s.damage.Kind == corrupt.BadRecords && b.BaseOffset() >= s.next && b.LastOffset() >= b.BaseOffset() && b.LastOffset() < s.w.high {
+	if s.w.damage.Kind == corrupt.BadRecords && s.w.whole && b.BaseOffset() >= s.next && b.LastOffset() >= b.BaseOffset() && b.LastOffset() < s.w.high {
 		s.next = b.LastOffset() + 1
 	}
 }
@@ -160,8 +193,9 @@ func (s *Scanner) judgeRecords() {
 
 // found reports damage, with the next good frame behind it.
 func (s *Scanner) found(err *corrupt.Error) {
-	s.damage = err
-	if !s.o.StopAtDamage {
+	s.w.damage, s.done = err, s.o.StopAtDamage
+	s.quick = s.quick && !s.done
+	if !s.done {
 		err.NextPos, err.NextOffset = s.ahead().nextGood(s.w.next, s.next)
 	}
 }
@@ -170,7 +204,7 @@ func (s *Scanner) found(err *corrupt.Error) {
 // where the frame is whole: a wrong checksum, an offset that does not fit, a length or magic
 // that is proved wrong, records that do not parse. Otherwise it is nil.
 func (s *Scanner) Batch() *record.Batch {
-	if !s.whole {
+	if !s.w.whole {
 		return nil
 	}
 	return &s.w.batch
@@ -180,7 +214,7 @@ func (s *Scanner) Batch() *record.Batch {
 //
 // A frame whose only fault is its leader epoch (kind bad-offset, field
 // partitionLeaderEpoch), or its records (kind bad-records), counts with its offsets.
-func (s *Scanner) Damage() *corrupt.Error { return s.damage }
+func (s *Scanner) Damage() *corrupt.Error { return s.w.damage }
 
 // Pos is the first byte of the frame or range. After the last Next it is where the scan
 // ended.

@@ -25,11 +25,12 @@ func (s *Scanner) takeStale() {
 		first, last = min(first, s.w.batch.BaseOffset()), max(last, s.w.batch.LastOffset())
 		records += int64(max(s.w.batch.Count(), 0))
 		end = s.w.next
-		if !s.w.step() {
+		if !s.step() {
 			break
 		}
 	}
-	s.w.pos, s.w.next, s.whole = start, end, false
-	s.damage = corrupt.Newf(corrupt.Stale, start, end-start, "%d batches whose offsets were already used, log end is %d", count, s.next)
-	s.damage.BaseOffset, s.damage.LastOffset, s.damage.Records = first, last, records
+	s.w.pos, s.w.next, s.w.whole = start, end, false
+	bad := corrupt.Newf(corrupt.Stale, start, end-start, "%d batches whose offsets were already used, log end is %d", count, s.next)
+	bad.BaseOffset, bad.LastOffset, bad.Records = first, last, records
+	s.found(bad)
 }

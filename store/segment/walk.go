@@ -53,20 +53,33 @@ const (
 // step goes to the next frame or damaged range. It is false at the end, and at an I/O error.
 func (w *walker) step() bool {
 	w.pos, w.whole, w.damage = w.next, false, nil
+	if i := w.next - w.window.pos; uint64(i) < uint64(len(w.buf)) {
+		if b, ok := record.Good(w.buf[i:]); ok {
+			w.take(b)
+			return true
+		}
+	}
+	return w.stepSlowly()
+}
+
+// stepSlowly is step for all but a good v2 frame that the window holds.
+func (w *walker) stepSlowly() bool {
 	left := w.end - w.pos
 	if left <= 0 {
 		return false
 	}
-	size, f, ok := record.Peek(w.at(w.pos, record.PrefixSize))
+	raw := w.at(w.pos, record.PrefixSize)
+	size, f, ok := record.Peek(raw)
 	if !ok || size > left {
 		return w.broken(size, f, ok)
 	}
-	if size > windowSize {
-		return w.stepLarge(size, f)
-	}
-	raw := w.at(w.pos, int(size))
-	if w.err != nil {
-		return false
+	if size > int64(len(raw)) {
+		if size > windowSize {
+			return w.stepLarge(size, f)
+		}
+		if raw = w.at(w.pos, int(size)); raw == nil {
+			return false
+		}
 	}
 	w.take(record.Assume(raw[:size], size, f))
 	if !w.trust && !w.batch.CRCValid() {
