@@ -18,7 +18,7 @@ import (
 var levels = [][]string{
 	{"store/corrupt", "store/vfs"},
 	{"store/compress", "store/checkpoint", "store/vfs/memfs", "store/vfs/faultfs"},
-	{"store/record"},
+	{"store/record", "store/message"},
 	{"store/index", "store/segment", "store/producer"},
 	{"store"},
 	{

@@ -34,7 +34,7 @@ func bareRoot(env *Env) *cobra.Command {
 daemon and opens no socket: every command opens files in a data directory, does one
 thing and closes them. A broker's log.dirs folder is a data directory like any other.`,
 		Example: `  logdir demo
-  logdir check -d /var/lib/kafka/data`,
+  logdir verify-crc -d /var/lib/kafka/data`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Annotations:   about("0 2", "logdir(1)", "logdir help concepts"),
