@@ -1,0 +1,23 @@
+// Package group knows consumer groups: first of all the records in which their coordinator
+// keeps them, in the topic __consumer_offsets.
+//
+//	 int16   fields of the key            int16     fields of the value
+//	+------+------------------- -        +---------+------------------- -
+//	| type | group, ...                  | version | ...
+//	+------+------------------- -        +---------+------------------- -
+//
+//	type  key                        value                                   since
+//	 0 1  group, topic, partition    a committed offset                      0.8.2
+//	 2    group                      generation and members                  0.9
+//	 3-8  groupId, maybe memberId    consumer groups of KIP-848              3.5
+//	 9-15 groupId, maybe memberId    share groups                            3.9
+//	16    groupId, regularExpression topics that an expression matches       4.0
+//	17-23 groupId, maybe memberId    streams groups                          4.1
+//
+// The type tells the layout of the key, which is never flexible, and together with the
+// version that of the value. A null value is a tombstone: what the key names is gone. All
+// records of a group stand in one partition, see PartitionOf.
+//
+// Types 3 and up are flexible from their version 0 on; a committed offset and the state of
+// a classic group from version 4 on, which no release writes yet. RecordTypes has all schemas.
+package group
