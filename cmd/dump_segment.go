@@ -136,7 +136,7 @@ func (o *dumpOptions) run(ctx context.Context, env *Env, targets []string) error
 			if isClosedPipe(err) || ctx.Err() != nil {
 				return err
 			}
-			failed = append(failed, err)
+			failed = append(failed, readError(f.name, err))
 		}
 	}
 	if report := render.AppendDumpReport(nil, &d.Report); len(report) > 0 {

@@ -112,7 +112,10 @@ func (w *walker) read(r *run, n int) error {
 		w.end = w.pos + int64(got)
 	}
 	r.buf = r.buf[:got]
-	return err
+	if err != nil {
+		return &segment.ReadError{Pos: w.pos, Size: int64(n), Err: err}
+	}
+	return nil
 }
 
 // large reads the one frame at pos if it is larger than a run. One too large to be held
