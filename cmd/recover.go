@@ -130,7 +130,7 @@ func (o *recoverOptions) recover(ctx context.Context, r *repair) error {
 func (o *recoverOptions) options(r *repair, topic string) recovery.Options {
 	return recovery.Options{
 		Policy: recovery.Policy(o.policy), Fix: o.fix, FromRecoveryPoint: o.fromRecoveryPoint, Deep: o.deep,
-		IndexInterval: r.interval(topic, int(o.interval)), TrimIndexes: o.markClean,
+		IndexInterval: r.interval(topic, int(o.interval)), TrimIndexes: o.markClean, DataDir: r.dataDirFlag(),
 	}
 }
 
@@ -325,13 +325,6 @@ func (s *recoverRun) tell() {
 			s.env.Hint("logdir undo %s%s takes it back; the old bytes are in %s", s.dataDirFlag(), s.ids[i], s.quarantine(w.place).Dir)
 		}
 	}
-}
-
-func (s *recoverRun) dataDirFlag() string {
-	if d := s.env.Global.DataDir; d != "." {
-		return "-d " + d + " "
-	}
-	return ""
 }
 
 // lossWords says what goes, in one sentence.

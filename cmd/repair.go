@@ -210,6 +210,14 @@ func (r *repair) confirm(question string) error {
 	return r.env.Confirm(question)
 }
 
+// dataDirFlag is how a command to type next names the data directory.
+func (r *repair) dataDirFlag() string {
+	if d := r.env.Global.DataDir; d != "." {
+		return "-d " + d + " "
+	}
+	return ""
+}
+
 // work is what is to be changed below one root.
 type work struct {
 	place   location

@@ -63,7 +63,6 @@ func (m *maker) indexesOf(g *segmentSurvey) error {
 // indexWork is what is to be done to one index file.
 type indexWork struct {
 	kind   corrupt.Kind // why there is a row; "" for none
-	detail *corrupt.Error
 	change *Change
 }
 
@@ -76,9 +75,10 @@ func (m *maker) indexFile(g *segmentSurvey, suffix, have string, want []byte, ve
 		return w, nil // a fresh segment, for which there is nothing to index
 	case have == "":
 		w.kind = corrupt.MissingIndex
+	case edited:
 	case verdict.Bad != nil:
-		w.kind, w.detail = corrupt.BadIndex, verdict.Bad
-	case !edited && !(m.o.TrimIndexes && verdict.Padding > 0):
+		w.kind = corrupt.BadIndex
+	case !m.o.TrimIndexes || verdict.Padding == 0:
 		return w, nil
 	}
 	path := g.path(m.dir, suffix)

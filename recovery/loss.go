@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"logdir/store/corrupt"
 	"logdir/store/record"
 	"logdir/store/segment"
 	"logdir/store/vfs"
@@ -84,18 +85,25 @@ func countLoss(ctx context.Context, f vfs.ReadFile, from, size int64, o segment.
 		if d := s.Damage(); d == nil {
 			loss.batch(s.Batch())
 		} else {
-			loss.damage(damage{Error: d})
+			loss.damage(damage{Error: d, before: corrupt.Unknown})
 		}
 	}
 	return loss, s.NextOffset(), s.Err()
 }
 
-// damage counts a damaged range by what its header claims. Ranges that hold no record
-// count for nothing.
+// damage counts a damaged range by what its header claims, as far as the offsets around it
+// leave room for that. Ranges that hold no record count for nothing.
 func (l *Loss) damage(d damage) {
 	if d.holdsNone() {
 		return
 	}
-	l.Records += max(d.Records, 0)
-	l.offsets(d.BaseOffset, d.LastOffset)
+	n, first, last := max(d.Records, 0), d.BaseOffset, d.LastOffset
+	if d.before != corrupt.Unknown && d.NextOffset != corrupt.Unknown {
+		first, last = d.before, d.NextOffset-1
+	}
+	if last >= first {
+		n = min(n, last-first+1)
+	}
+	l.Records += n
+	l.offsets(first, last)
 }
