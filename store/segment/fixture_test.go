@@ -152,3 +152,13 @@ func (w *transcript) endRun() {
 
 // lines joins the wanted lines of a case.
 func lines(l ...string) string { return strings.Join(l, "\n") + "\n" }
+
+// emptied is a batch of offsets base to last of which the cleaner left no record: 61 bytes.
+func emptied(t testing.TB, base, last int64) []byte {
+	t.Helper()
+	m := record.NoProducer()
+	m.BaseOffset, m.LastOffset, m.LeaderEpoch = base, last, 0
+	b := record.NewBuilder()
+	b.Reset(m)
+	return b.BuildEmpty(nil, 1700000000000)
+}
