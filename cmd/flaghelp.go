@@ -39,13 +39,16 @@ func flagHead(f *pflag.Flag, value string) string {
 	return head
 }
 
-// flagValueName is what stands for the flag's value: the word in backquotes in its
-// usage, in capitals, else its type. A switch has none.
+// flagValueName is what stands for the flag's value: the words it may be, or the word in
+// backquotes in its usage or else its type, in capitals. A switch has none.
 func flagValueName(f *pflag.Flag) (name, usage string) {
 	if f.NoOptDefVal != "" {
 		return "", f.Usage
 	}
 	name, usage = pflag.UnquoteUsage(f)
+	if strings.Contains(name, "|") {
+		return name, usage
+	}
 	return strings.ToUpper(name), usage
 }
 
