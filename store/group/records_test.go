@@ -338,3 +338,21 @@ func FuzzRecord(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkOffsetCommitJSON(b *testing.B) {
+	key, value := unhex(b, "0001000267310003666f6f00000002"), unhex(b, "0003000000000000002a0000000500016d0000018bcfe56800")
+	b.SetBytes(int64(len(key) + len(value)))
+	b.ReportAllocs()
+	var text []byte
+	for b.Loop() {
+		k, err := ParseKey(key)
+		if err != nil {
+			b.Fatal(err)
+		}
+		v, err := k.ParseValue(value)
+		if err != nil {
+			b.Fatal(err)
+		}
+		text = v.AppendJSON(k.AppendJSON(text[:0]))
+	}
+}

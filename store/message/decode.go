@@ -2,7 +2,6 @@ package message
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 
 	"logdir/store/checkpoint"
@@ -17,8 +16,10 @@ func (s *Schema) Decode(version int16, data []byte) (*Object, int, *corrupt.Erro
 	if !s.Has(version) {
 		return nil, 0, corrupt.Newf(corrupt.BadRecords, 0, 0, "%s has no version %d", s.Name, version)
 	}
-	o, ok := d.object(s, s.Name)
+	o, ok := d.object(s)
 	if !ok {
+		d.within(s.Name)
+		d.err.Detail = d.err.Field + ": " + d.err.Detail
 		return nil, 0, d.err
 	}
 	return o, d.pos, nil
@@ -33,45 +34,51 @@ type decoder struct {
 	err      *corrupt.Error
 }
 
-func (d *decoder) fail(path, format string, args ...any) bool {
-	if d.err == nil {
-		d.err = corrupt.Newf(corrupt.BadRecords, int64(d.pos), int64(len(d.data)-d.pos), "%s: %s", path, fmt.Sprintf(format, args...))
-		d.err.Field = path
-	}
+func (d *decoder) fail(format string, args ...any) bool {
+	d.err = corrupt.Newf(corrupt.BadRecords, int64(d.pos), int64(len(d.data)-d.pos), format, args...)
 	return false
 }
 
-func (d *decoder) object(s *Schema, path string) (*Object, bool) {
+// within puts a name before the path of the field that failed. Paths are made only then:
+// most messages are good.
+func (d *decoder) within(name string) {
+	if d.err.Field != "" {
+		name += "." + d.err.Field
+	}
+	d.err.Field = name
+}
+
+func (d *decoder) object(s *Schema) (*Object, bool) {
 	o := &Object{Members: make([]Member, 0, len(s.Fields))}
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		if f.Tagged || !f.in(d.version) {
 			continue
 		}
-		v, ok := d.field(f, path)
+		v, ok := d.field(f)
 		if !ok {
 			return nil, false
 		}
 		o.Members = append(o.Members, Member{f.Name, v})
 	}
-	return o, !d.flexible || d.taggedFields(s, o, path)
+	return o, !d.flexible || d.taggedFields(s, o)
 }
 
 // taggedFields reads the tagged fields and puts the known ones in the schema's order.
-func (d *decoder) taggedFields(s *Schema, o *Object, path string) bool {
-	count, ok := d.uvarint(path)
+func (d *decoder) taggedFields(s *Schema, o *Object) bool {
+	count, ok := d.uvarint()
 	previous := int64(-1)
 	known := false
 	for range count {
-		tag, hasTag := d.uvarint(path)
-		size, hasSize := d.uvarint(path)
+		tag, hasTag := d.uvarint()
+		size, hasSize := d.uvarint()
 		switch {
 		case !hasTag || !hasSize:
 			return false
 		case int64(tag) <= previous:
-			return d.fail(path, "tag %d after %d", tag, previous)
+			return d.fail("tag %d after %d", tag, previous)
 		case int64(size) > int64(len(d.data)-d.pos):
-			return d.fail(path, "tag %d of %d bytes, have %d", tag, size, len(d.data)-d.pos)
+			return d.fail("tag %d of %d bytes, have %d", tag, size, len(d.data)-d.pos)
 		}
 		previous = int64(tag)
 		field := s.tagged(tag, d.version)
@@ -80,7 +87,7 @@ func (d *decoder) taggedFields(s *Schema, o *Object, path string) bool {
 			d.pos += int(size)
 			continue
 		}
-		if !d.tagged(&s.Fields[field], o, path, int(size)) {
+		if !d.tagged(&s.Fields[field], o, int(size)) {
 			return false
 		}
 		known = true
@@ -92,14 +99,16 @@ func (d *decoder) taggedFields(s *Schema, o *Object, path string) bool {
 }
 
 // tagged reads one known tagged field, which must take just size bytes.
-func (d *decoder) tagged(f *Field, o *Object, path string, size int) bool {
+func (d *decoder) tagged(f *Field, o *Object, size int) bool {
 	end := d.pos + size
-	v, ok := d.field(f, path)
+	v, ok := d.field(f)
 	if !ok {
 		return false
 	}
 	if d.pos != end {
-		return d.fail(path+"."+f.Name, "takes %d bytes, its tag says %d", size-(end-d.pos), size)
+		d.fail("takes %d bytes, its tag says %d", size-(end-d.pos), size)
+		d.within(f.Name)
+		return false
 	}
 	o.Members = append(o.Members, Member{f.Name, v})
 	return true
@@ -116,30 +125,36 @@ func (o *Object) order(s *Schema) {
 	o.Members = ordered
 }
 
-func (d *decoder) field(f *Field, path string) (any, bool) {
-	path += "." + f.Name
+func (d *decoder) field(f *Field) (any, bool) {
+	var v any
+	var ok bool
 	if f.Array {
-		return d.array(f, path)
+		v, ok = d.array(f)
+	} else {
+		v, ok = d.value(f)
 	}
-	return d.value(f, path)
+	if !ok {
+		d.within(f.Name)
+	}
+	return v, ok
 }
 
-func (d *decoder) array(f *Field, path string) (any, bool) {
-	n, ok := d.length(path, 4)
+func (d *decoder) array(f *Field) (any, bool) {
+	n, ok := d.length(4)
 	switch {
 	case !ok:
 		return nil, false
 	case n < 0 && f.Nullable:
 		return nil, true
 	case n < 0:
-		return nil, d.fail(path, "null")
+		return nil, d.fail("null")
 	case n > len(d.data)-d.pos: // an element takes a byte at least
-		return nil, d.fail(path, "%d elements, have %d bytes", n, len(d.data)-d.pos)
+		return nil, d.fail("%d elements, have %d bytes", n, len(d.data)-d.pos)
 	}
 	list := make([]any, 0, min(n, 64))
 	element := Field{Kind: f.Kind, Of: f.Of}
 	for range n {
-		v, ok := d.value(&element, path)
+		v, ok := d.value(&element)
 		if !ok {
 			return nil, false
 		}
@@ -148,14 +163,14 @@ func (d *decoder) array(f *Field, path string) (any, bool) {
 	return list, true
 }
 
-func (d *decoder) value(f *Field, path string) (any, bool) {
+func (d *decoder) value(f *Field) (any, bool) {
 	switch f.Kind {
 	case String, Bytes:
-		return d.text(f, path)
+		return d.text(f)
 	case Struct:
-		return d.substruct(f, path)
+		return d.substruct(f)
 	}
-	b, ok := d.take(f.Kind.size(), path)
+	b, ok := d.take(f.Kind.size())
 	if !ok {
 		return nil, false
 	}
@@ -163,9 +178,9 @@ func (d *decoder) value(f *Field, path string) (any, bool) {
 }
 
 // substruct reads a struct, which has a byte before it if it may be null.
-func (d *decoder) substruct(f *Field, path string) (any, bool) {
+func (d *decoder) substruct(f *Field) (any, bool) {
 	if f.Nullable {
-		b, ok := d.take(1, path)
+		b, ok := d.take(1)
 		if !ok {
 			return nil, false
 		}
@@ -173,28 +188,28 @@ func (d *decoder) substruct(f *Field, path string) (any, bool) {
 			return nil, true
 		}
 	}
-	o, ok := d.object(f.Of, path)
+	o, ok := d.object(f.Of)
 	if !ok {
 		return nil, false
 	}
 	return o, true
 }
 
-func (d *decoder) text(f *Field, path string) (any, bool) {
+func (d *decoder) text(f *Field) (any, bool) {
 	width := 2
 	if f.Kind == Bytes {
 		width = 4
 	}
-	n, ok := d.length(path, width)
+	n, ok := d.length(width)
 	switch {
 	case !ok:
 		return nil, false
 	case n < 0 && f.Nullable:
 		return nil, true
 	case n < 0:
-		return nil, d.fail(path, "null")
+		return nil, d.fail("null")
 	}
-	b, ok := d.take(n, path)
+	b, ok := d.take(n)
 	switch {
 	case !ok:
 		return nil, false
@@ -206,12 +221,12 @@ func (d *decoder) text(f *Field, path string) (any, bool) {
 
 // length reads the length of a text or the count of an array, -1 for null. A plain one
 // takes width bytes.
-func (d *decoder) length(path string, width int) (int, bool) {
+func (d *decoder) length(width int) (int, bool) {
 	if d.flexible {
-		n, ok := d.uvarint(path)
+		n, ok := d.uvarint()
 		return int(n) - 1, ok
 	}
-	b, ok := d.take(width, path)
+	b, ok := d.take(width)
 	switch {
 	case !ok:
 		return 0, false
@@ -221,18 +236,18 @@ func (d *decoder) length(path string, width int) (int, bool) {
 	return int(int32(binary.BigEndian.Uint32(b))), true
 }
 
-func (d *decoder) uvarint(path string) (uint32, bool) {
+func (d *decoder) uvarint() (uint32, bool) {
 	v, size := Uvarint(d.data[d.pos:])
 	if size == 0 {
-		return 0, d.fail(path, "no uvarint")
+		return 0, d.fail("no uvarint")
 	}
 	d.pos += size
 	return v, true
 }
 
-func (d *decoder) take(n int, path string) ([]byte, bool) {
+func (d *decoder) take(n int) ([]byte, bool) {
 	if n > len(d.data)-d.pos {
-		return nil, d.fail(path, "needs %d bytes, have %d", n, len(d.data)-d.pos)
+		return nil, d.fail("needs %d bytes, have %d", n, len(d.data)-d.pos)
 	}
 	b := d.data[d.pos : d.pos+n]
 	d.pos += n

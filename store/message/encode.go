@@ -2,6 +2,7 @@ package message
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,7 +17,11 @@ func (s *Schema) Append(dst []byte, version int16, o *Object) ([]byte, error) {
 		return dst, fmt.Errorf("%s has no version %d", s.Name, version)
 	}
 	e := encoder{version: version, flexible: version >= s.Flexible}
-	return e.object(dst, s, o, s.Name)
+	dst, err := e.object(dst, s, o)
+	if err != nil {
+		err = fmt.Errorf("%s.%w", s.Name, err)
+	}
+	return dst, err
 }
 
 type encoder struct {
@@ -24,21 +29,21 @@ type encoder struct {
 	flexible bool
 }
 
-func (e *encoder) object(dst []byte, s *Schema, o *Object, path string) ([]byte, error) {
+func (e *encoder) object(dst []byte, s *Schema, o *Object) ([]byte, error) {
 	var err error
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		if f.Tagged || !f.in(e.version) {
 			continue
 		}
-		if dst, err = e.field(dst, f, o.value(f), path); err != nil {
+		if dst, err = e.field(dst, f, o.value(f)); err != nil {
 			return dst, err
 		}
 	}
 	if !e.flexible {
 		return dst, nil
 	}
-	return e.taggedFields(dst, s, o, path)
+	return e.taggedFields(dst, s, o)
 }
 
 // value is the member of a field, or its default.
@@ -49,12 +54,12 @@ func (o *Object) value(f *Field) any {
 	return f.zero()
 }
 
-func (e *encoder) taggedFields(dst []byte, s *Schema, o *Object, path string) ([]byte, error) {
+func (e *encoder) taggedFields(dst []byte, s *Schema, o *Object) ([]byte, error) {
 	tags := slices.Clone(o.Unknown)
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		if v := o.value(f); f.Tagged && f.in(e.version) && !f.isDefault(v) {
-			data, err := e.field(nil, f, v, path)
+			data, err := e.field(nil, f, v)
 			if err != nil {
 				return dst, err
 			}
@@ -71,30 +76,52 @@ func (e *encoder) taggedFields(dst []byte, s *Schema, o *Object, path string) ([
 	return dst, nil
 }
 
-func (e *encoder) field(dst []byte, f *Field, v any, path string) ([]byte, error) {
-	path += "." + f.Name
-	if !f.Array {
-		return e.value(dst, f, v, path)
+func (e *encoder) field(dst []byte, f *Field, v any) ([]byte, error) {
+	var err error
+	if f.Array {
+		dst, err = e.array(dst, f, v)
+	} else {
+		dst, err = e.value(dst, f, v)
 	}
+	if err != nil {
+		err = within(f.Name, err)
+	}
+	return dst, err
+}
+
+// within puts a name before what went wrong below it.
+func within(name string, err error) error {
+	if _, nested := errors.AsType[*pathError](err); nested {
+		return &pathError{name + "." + err.Error()}
+	}
+	return &pathError{name + ": " + err.Error()}
+}
+
+// pathError begins with the path of a field.
+type pathError struct{ text string }
+
+func (e *pathError) Error() string { return e.text }
+
+func (e *encoder) array(dst []byte, f *Field, v any) ([]byte, error) {
 	if v == nil && f.Nullable {
 		return e.length(dst, -1, 4), nil
 	}
 	list, ok := v.([]any)
 	if !ok {
-		return dst, fmt.Errorf("%s: %T is no array", path, v)
+		return dst, fmt.Errorf("%T is no array", v)
 	}
 	dst = e.length(dst, len(list), 4)
 	element := Field{Kind: f.Kind, Of: f.Of}
 	var err error
 	for _, v := range list {
-		if dst, err = e.value(dst, &element, v, path); err != nil {
+		if dst, err = e.value(dst, &element, v); err != nil {
 			return dst, err
 		}
 	}
 	return dst, nil
 }
 
-func (e *encoder) value(dst []byte, f *Field, v any, path string) ([]byte, error) {
+func (e *encoder) value(dst []byte, f *Field, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
 		if f.Nullable {
@@ -126,17 +153,17 @@ func (e *encoder) value(dst []byte, f *Field, v any, path string) ([]byte, error
 		}
 	case *Object:
 		if f.Kind == Struct {
-			return e.substruct(dst, f, v, path)
+			return e.substruct(dst, f, v)
 		}
 	}
-	return dst, fmt.Errorf("%s: a value of type %T does not fit", path, v)
+	return dst, fmt.Errorf("a value of type %T does not fit", v)
 }
 
-func (e *encoder) substruct(dst []byte, f *Field, o *Object, path string) ([]byte, error) {
+func (e *encoder) substruct(dst []byte, f *Field, o *Object) ([]byte, error) {
 	if f.Nullable {
 		dst = append(dst, 1)
 	}
-	return e.object(dst, f.Of, o, path)
+	return e.object(dst, f.Of, o)
 }
 
 func (e *encoder) null(dst []byte, k Kind) []byte {
