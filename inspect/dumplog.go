@@ -22,7 +22,11 @@ func (d *Dumper) log(ctx context.Context, f *DumpFile, src vfs.ReadFile, size in
 	if d.Options.MaxBytes > 0 && d.Options.MaxBytes < math.MaxInt32 {
 		end, all = min(size, d.Options.MaxBytes), false
 	}
-	walk := newWalker(src, d.startOf(f, src, end), end, all)
+	start, err := d.startOf(f, src, end)
+	if err != nil {
+		return err
+	}
+	walk := newWalker(src, start, end, all)
 	order := newTurns()
 	shared := &logDump{Dumper: d, file: f, walk: walk, order: order, last: noOffset}
 	var group sync.WaitGroup
@@ -37,9 +41,6 @@ func (d *Dumper) log(ctx context.Context, f *DumpFile, src vfs.ReadFile, size in
 	group.Wait()
 	return order.err()
 }
-
-// startOf is the first byte that has to be read. Without an offset filter that is 0.
-func (d *Dumper) startOf(f *DumpFile, src vfs.ReadFile, end int64) int64 { return 0 }
 
 const noOffset = math.MinInt64
 

@@ -201,3 +201,25 @@ func FuzzDump(f *testing.F) {
 		}
 	})
 }
+
+// With an index beside it, a log is read from where the index leads; a wrong index does no
+// harm.
+func TestDumpFilterUsesTheIndex(t *testing.T) {
+	files := indexed(t, logOf(t, 3000, 100))
+	fsys := faultfs.Wrap(fsWith(t, files), nil)
+	fsys.BadSectors(logName, 1<<20, 1<<20+512)
+	o := DumpOptions{From: 25000, To: 25001}
+	got, _, err := dump(t, fsys, o)
+	if err != nil || !strings.HasPrefix(got, "25000..25009 ") {
+		t.Errorf("err %v: %s", err, got)
+	}
+
+	index := files[withSuffix(logName, segment.IndexSuffix)]
+	for i := 7; i < len(index); i += 8 {
+		index[i]++
+	}
+	got, _, err = dump(t, fsWith(t, files), o)
+	if err != nil || !strings.HasPrefix(got, "25000..25009 ") {
+		t.Errorf("wrong index: err %v: %s", err, got)
+	}
+}

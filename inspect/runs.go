@@ -35,9 +35,8 @@ type gap struct {
 // a size or a magic cannot be right, it looks for the next good batch. Workers share it.
 type walker struct {
 	src  io.ReaderAt
-	end  int64                                         // where reading stops: the file's size, or --max-bytes
-	tail bool                                          // bytes left at the end are told (not with --max-bytes)
-	find func(src io.ReaderAt, after, end int64) int64 // next good batch, or end
+	end  int64 // where reading stops: the file's size, or --max-bytes
+	tail bool  // bytes left at the end are told (not with --max-bytes)
 
 	mu   sync.Mutex
 	seq  int
@@ -47,7 +46,7 @@ type walker struct {
 }
 
 func newWalker(src io.ReaderAt, start, end int64, tail bool) *walker {
-	return &walker{src: src, pos: start, end: end, tail: tail, last: -1, find: nextBatch}
+	return &walker{src: src, pos: start, end: end, tail: tail, last: -1}
 }
 
 // stop ends the walk: further calls of next are false.
@@ -102,8 +101,8 @@ func (w *walker) fill(r *run) error {
 }
 
 func (w *walker) read(r *run, n int) error {
-	if cap(r.buf) < n || cap(r.buf) > 4<<20 {
-		r.buf = make([]byte, max(n, runSize))
+	if cap(r.buf) < n || cap(r.buf) > max(n, 16*runSize) {
+		r.buf = make([]byte, n)
 	}
 	r.buf = r.buf[:n]
 	got, err := w.src.ReadAt(r.buf, w.pos)
@@ -146,7 +145,7 @@ func (w *walker) skip(r *run) {
 	}
 	next := w.end
 	if w.end-after > record.PrefixSize {
-		next = w.find(w.src, after, w.end)
+		next = nextBatch(w.src, after, w.end)
 	}
 	r.gap = gap{pos: w.pos, size: next - w.pos, atEnd: next >= w.end}
 	w.pos, w.last = next, -1

@@ -43,8 +43,8 @@ func indexed(t *testing.T, log []byte) map[string][]byte {
 		t.Fatal(err)
 	}
 	return map[string][]byte{
-		logName: log,
-		withSuffix(logName, segment.IndexSuffix):     b.Index(),
+		logName:                                  log,
+		withSuffix(logName, segment.IndexSuffix): b.Index(),
 		withSuffix(logName, segment.TimeIndexSuffix): b.TimeIndex(),
 	}
 }
