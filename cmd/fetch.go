@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -193,6 +194,9 @@ func (o *fetchOptions) resolve(view *cluster.View) ([]store.PartitionRef, error)
 	return view.Resolve([]string{target}, false)
 }
 
+// tailKinds are the kinds of damage behind which nothing comes.
+var tailKinds = []corrupt.Kind{corrupt.Torn, corrupt.Zeros, corrupt.Garbage}
+
 // damageError is damage as the command's error: with the path as it is shown, and the
 // way on.
 func (f *fetchRun) damageError(ref store.PartitionRef, d *corrupt.Error) error {
@@ -203,8 +207,8 @@ func (f *fetchRun) damageError(ref store.PartitionRef, d *corrupt.Error) error {
 	switch {
 	case f.o.onDamage == damageSkip && d.NextOffset != corrupt.Unknown:
 		e.Msg += fmt.Sprintf(": skipped to offset %d", d.NextOffset)
-	case d.NextOffset != corrupt.Unknown:
-		return e.WithHint("read on at offset %d with --on-damage skip", d.NextOffset)
+	case f.o.onDamage == damageStop && !slices.Contains(tailKinds, d.Kind):
+		return e.WithHint("see what is behind it with --on-damage skip, or: logdir recover --dry-run -d %s %s", f.view.Path, ref.TopicPartition)
 	}
 	return e.WithHint("logdir recover --dry-run -d %s %s", f.view.Path, ref.TopicPartition)
 }

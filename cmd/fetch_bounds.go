@@ -1,11 +1,11 @@
 package cmd
 
 import (
+	"errors"
+
 	"logdir/cmd/internal/flagval"
 	"logdir/store"
-	"logdir/store/client"
 	"logdir/store/corrupt"
-	"logdir/store/record"
 )
 
 // bounds are the offsets between which a replica may be read.
@@ -26,8 +26,7 @@ func (f *fetchRun) bounds(p *fetchPlace, log *store.LogReader) (bounds, error) {
 	}
 	b := bounds{start: log.Start(), end: end, damage: damage, damageAt: end}
 	if damage != nil && f.o.onDamage == damageSkip {
-		b.damage = nil // it is met, and told of, on the way
-		if b.end, err = endBehind(log, end); err != nil {
+		if err := b.goBehind(log); err != nil {
 			return b, err
 		}
 	}
@@ -53,12 +52,21 @@ func (f *fetchRun) upTo(ref store.PartitionRef) string {
 	return upToLEO
 }
 
-// endBehind is the offset behind the last good batch, whatever damage stands between.
-func endBehind(log *store.LogReader, from int64) (int64, error) {
-	f, end := client.NewFetcher(), from
-	q := client.Fetch{Log: log, From: from, To: maxOffset, Damaged: func(*corrupt.Error) bool { return true }}
-	next, err := f.Run(q, func(*record.Batch, *record.Record) error { return nil })
-	return max(end, next), err
+// goBehind moves the end behind the last good batch, whatever damage stands between: that
+// is met on the way. What stands behind the new end is not.
+func (b *bounds) goBehind(log *store.LogReader) (err error) {
+	c := log.From(b.end)
+	defer func() { err = errors.Join(err, c.Close()) }()
+	for c.Next() {
+		if d := c.Damage(); d != nil {
+			tail := *d
+			b.damage = &tail
+			continue
+		}
+		b.end, b.damage = c.Batch().NextOffset(), nil
+	}
+	b.damageAt = b.end
+	return c.Err()
 }
 
 // begin turns --offset into the range of one replica.

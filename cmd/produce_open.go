@@ -13,6 +13,7 @@ import (
 	"logdir/store/cluster"
 	"logdir/store/compress"
 	"logdir/store/record"
+	"logdir/store/replica"
 	"logdir/store/vfs"
 )
 
@@ -31,8 +32,9 @@ func (p *producer) open(ctx context.Context, fsync store.Fsync) error {
 		return err
 	}
 	o := client.TopicOptions{LeaderEpoch: p.o.leaderEpoch, Sync: fsync != store.FsyncNever}
-	if o.Followers, err = p.followers(topic, acks); err != nil {
-		return err
+	if p.drives(topic, acks) {
+		p.followers = replica.NewFetcher(p.cluster, replica.Options{Sync: o.Sync})
+		o.Followers = p.followers
 	}
 	if p.topic, err = client.OpenTopic(p.cluster, p.o.topic, o); err != nil {
 		return err
@@ -54,14 +56,11 @@ func (p *producer) checkPartition() error {
 	return err
 }
 
-// followers are what --replicate drives. A topic of one replica has none.
-func (p *producer) followers(topic *cluster.Topic, acks client.Acks) (client.Followers, error) {
-	wanted := p.o.replicate || p.cluster.Meta().AutoReplicate && acks == client.AcksAll
-	if !wanted || topic.ReplicationFactor() == 1 {
-		return nil, nil
-	}
-	return nil, store.Errorf(store.Refused, "UNSUPPORTED_VERSION", "this build cannot drive followers").
-		WithHint("use --acks 1")
+// drives tells whether the producer moves the followers itself while acks=all waits. A
+// topic of one replica has none.
+func (p *producer) drives(topic *cluster.Topic, acks client.Acks) bool {
+	wanted := p.o.replicate || p.cluster.Meta().AutoReplicate
+	return wanted && acks == client.AcksAll && topic.ReplicationFactor() > 1
 }
 
 func (p *producer) sending(acks client.Acks) client.Sending {

@@ -12,6 +12,7 @@ import (
 	"logdir/store/client"
 	"logdir/store/cluster"
 	"logdir/store/record"
+	"logdir/store/replica"
 )
 
 // producer is one session of produce: input, placer, accumulator and session put
@@ -22,6 +23,7 @@ type producer struct {
 	cluster *cluster.Cluster
 
 	topic       *client.Topic
+	followers   *replica.Fetcher // of --replicate, else nil
 	placer      *client.Placer
 	accumulator *client.Accumulator
 	session     *client.Session
@@ -65,6 +67,9 @@ func (p *producer) finish(ctx context.Context) error {
 	err := p.accumulator.CloseAll()
 	if err == nil {
 		err = p.send(ctx)
+	}
+	if p.followers != nil {
+		err = errors.Join(err, p.followers.Close(ctx))
 	}
 	return errors.Join(err, p.topic.Close(ctx), p.flush(), p.report.Close())
 }
