@@ -151,3 +151,15 @@ func cutToMark(ctx context.Context, c *cluster.Cluster, tp store.TopicPartition,
 	_, err = cutLog(log, mark)
 	return err
 }
+
+// TryStart is Start that writes nothing; repair must not either.
+func TryStart(ctx context.Context, c *cluster.Cluster, id int32, repair Repair) (s Started, err error) {
+	if err := MustBe(c.Meta(), id, false); err != nil {
+		return s, err
+	}
+	_, s.Clean, err = checkpoint.ReadCleanShutdown(c.FS(), c.BrokerDir(id))
+	if err == nil && !s.Clean {
+		s.Repaired, err = repair(ctx)
+	}
+	return s, err
+}
