@@ -30,11 +30,15 @@ func runScanCases(t *testing.T, cases []scanCase) {
 	}
 }
 
+// tiles is used for one file after the other, so that whatever Reset forgets to reset shows.
+var tiles segment.Scanner
+
 // requireTiles: what a scan yields covers the file without gap or overlap, damage lies
 // where it says, and a good frame has the right checksum.
 func requireTiles(t testing.TB, f []byte, o segment.Options) {
 	t.Helper()
-	s := segment.NewScanner(bytes.NewReader(f), int64(len(f)), o)
+	s := &tiles
+	s.Reset(bytes.NewReader(f), int64(len(f)), o)
 	end := int64(0)
 	for s.Next() {
 		if s.Pos() != end || s.Size() <= 0 {
