@@ -1,6 +1,9 @@
 package render
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // counter appends numbers of which each is often the one before, or the next: offsets
 // and timestamps of consecutive records. It keeps the digits of the last one.
@@ -23,9 +26,9 @@ func (c *counter) append(dst []byte, v int64) []byte {
 }
 
 // increment adds one to the digits. It is false, with nothing changed, if the number
-// would get longer or is not positive.
+// would get longer, is not positive, or has no successor.
 func (c *counter) increment() bool {
-	if c.value < 1 {
+	if c.value < 1 || c.value == math.MaxInt64 {
 		return false
 	}
 	i := len(c.digits) - 1
