@@ -46,6 +46,11 @@ func (m *maker) indexes() error {
 
 func (m *maker) indexesOf(g *segmentSurvey) error {
 	edited := len(m.edits[g.Base]) > 0
+	if g.index == nil && g.timeIndex == nil && (g.offsets.Bad != nil || g.times.Bad != nil) {
+		if err := m.buildIndexes(g); err != nil {
+			return err
+		}
+	}
 	offsets, err := m.indexFile(g, segment.IndexSuffix, g.Index, g.index, g.offsets, edited)
 	if err != nil {
 		return err
@@ -58,6 +63,25 @@ func (m *maker) indexesOf(g *segmentSurvey) error {
 	}
 	m.indexRow(g, offsets, times)
 	return nil
+}
+
+// buildIndexes makes the index files of a segment whose own turned out to be wrong.
+func (m *maker) buildIndexes(g *segmentSurvey) error {
+	path := filepath.Join(m.dir, g.Log)
+	f, err := m.fs.Open(path)
+	if err != nil {
+		return err
+	}
+	x := newBuilder(g, m.o.IndexInterval)
+	s := segment.NewScanner(f, g.size, segment.Options{Base: g.Base, LogEnd: corrupt.Unknown})
+	for s.Next() {
+		if d := s.Damage(); d == nil || s.Batch() != nil && m.o.keeps(d) {
+			x.Add(index.SpanOf(s.Batch(), s.Pos()))
+		}
+	}
+	x.Finish()
+	g.index, g.timeIndex = x.Index(), x.TimeIndex()
+	return readProblem(path, errors.Join(s.Err(), f.Close()))
 }
 
 // indexWork is what is to be done to one index file.

@@ -265,49 +265,60 @@ func (v *surveyor) walk(g *segmentSurvey, i int, log Patched, edited bool, out *
 		return err
 	}
 	checker := indexes.checker(g)
-	builder := newBuilder(g, v.o.IndexInterval)
+	builder := v.builderFor(g, edited)
 	v.scanner.Reset(log, log.Size(), v.scanOptions(i))
-	for before := v.standing(); v.scanner.Next(); before = v.standing() {
-		if err := v.ctx.Err(); err != nil {
-			return errors.Join(err, indexes.close())
-		}
-		d := v.scanner.Damage()
-		kept := d != nil && v.scanner.Batch() != nil && v.o.keeps(d)
-		if d == nil || kept {
-			v.take(g, v.scanner.Batch(), v.scanner.Pos(), checker, builder, out)
-		} else {
-			checker.Damage()
-		}
-		if d != nil {
-			before.Error, before.tail, before.kept = d, true, kept
-			g.damages = append(g.damages, before)
-		} else {
-			v.assignEpoch(v.scanner.Batch())
-		}
-	}
-	if err := v.scanner.Err(); err != nil {
+	if err := v.scan(g, checker, builder, out); err != nil {
 		return errors.Join(err, indexes.close())
 	}
 	v.now.next, v.now.epoch = max(v.scanner.NextOffset(), g.Base), v.scanner.Epoch()
 	g.next = v.now.next
-	builder.Finish()
-	g.index, g.timeIndex = builder.Index(), builder.TimeIndex()
-	g.offsets, g.times, err = checker.Finish()
-	if g.sound() && !v.o.TrimIndexes && !edited {
-		g.index, g.timeIndex = nil, nil // not to keep those of a thousand segments
+	if builder != nil {
+		builder.Finish()
+		g.index, g.timeIndex = builder.Index(), builder.TimeIndex()
 	}
+	g.offsets, g.times, err = checker.Finish()
 	return errors.Join(err, indexes.close())
 }
 
-// sound says that the segment has no damage, and index files that need no rebuilding.
-func (g *segmentSurvey) sound() bool {
-	return len(g.damages) == 0 && g.Index != "" && (g.mkb1 || g.TimeIndex != "") && g.offsets.Bad == nil && g.times.Bad == nil
+// builderFor makes the index files anew along with the scan, where it is known beforehand
+// that they are wanted. Those that turn out to be wrong are made by a scan of their own.
+func (v *surveyor) builderFor(g *segmentSurvey, edited bool) *index.Builder {
+	if !edited && !v.o.TrimIndexes && g.Index != "" && (g.mkb1 || g.TimeIndex != "") {
+		return nil
+	}
+	return newBuilder(g, v.o.IndexInterval)
 }
 
-// standing is where the scan is, as damage that comes next will remember it.
-func (v *surveyor) standing() damage {
-	return damage{before: v.scanner.NextOffset(), epoch: v.scanner.Epoch()}
+// scan hands good batches to everybody and puts damage on the list.
+func (v *surveyor) scan(g *segmentSurvey, checker *index.Checker, builder *index.Builder, out *survey) error {
+	s := &v.scanner
+	for before, epoch := s.NextOffset(), s.Epoch(); s.Next(); before, epoch = s.NextOffset(), s.Epoch() {
+		d := s.Damage()
+		if d == nil {
+			v.take(g, checker, builder, out)
+			if e := s.Epoch(); e != epoch || g.batches == 1 {
+				v.assignEpoch(s.Batch())
+			}
+		} else {
+			kept := s.Batch() != nil && v.o.keeps(d)
+			if kept {
+				v.take(g, checker, builder, out)
+			} else {
+				checker.Damage()
+			}
+			g.damages = append(g.damages, damage{Error: d, tail: true, kept: kept, before: before, epoch: epoch})
+		}
+		if g.batches%ctxBatches == 0 {
+			if err := v.ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return s.Err()
 }
+
+// ctxBatches is how many batches are looked at between two looks at the context.
+const ctxBatches = 1 << 12
 
 func newBuilder(g *segmentSurvey, interval int) *index.Builder {
 	if g.mkb1 {
@@ -316,17 +327,27 @@ func newBuilder(g *segmentSurvey, interval int) *index.Builder {
 	return index.NewBuilder(g.Base, interval)
 }
 
-// take hands a good batch to everybody.
-func (v *surveyor) take(g *segmentSurvey, b *record.Batch, pos int64, c *index.Checker, x *index.Builder, out *survey) {
+// take hands the batch at which the scan stands to everybody.
+func (v *surveyor) take(g *segmentSurvey, c *index.Checker, x *index.Builder, out *survey) {
+	b, pos := v.scanner.Batch(), v.scanner.Pos()
 	for i := len(g.damages) - 1; i >= 0 && g.damages[i].tail; i-- {
 		g.damages[i].tail = false
 	}
 	g.batches++
 	span := index.SpanOf(b, pos)
 	c.Add(span)
-	if err := x.Add(span); err != nil {
-		out.notes = append(out.notes, fmt.Sprintf("%s: %v", g.Log, err))
+	if x != nil {
+		if err := x.Add(span); err != nil {
+			out.notes = append(out.notes, fmt.Sprintf("%s: %v", g.Log, err))
+		}
 	}
+	if b.ProducerID() > record.NoProducerID {
+		v.produced(g, b, pos, out)
+	}
+}
+
+// produced hands a producer's batch to the state of the producers.
+func (v *surveyor) produced(g *segmentSurvey, b *record.Batch, pos int64, out *survey) {
 	ended, err := v.state.Update(b)
 	if err != nil {
 		out.notes = append(out.notes, fmt.Sprintf("%s at byte %d: %v", g.Log, pos, err))

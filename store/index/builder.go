@@ -29,6 +29,10 @@ type Span struct {
 // SpanOf describes the batch b that stands at byte pos. MKB1 has no time index, so there
 // the timestamps, which stand only in the records, are not looked for.
 func SpanOf(b *record.Batch, pos int64) Span {
+	if b.Format() == record.V2 {
+		base, last, _ := b.Place()
+		return Span{FirstOffset: base, LastOffset: last, Pos: pos, Size: int64(b.Size()), MaxTimestamp: b.MaxTimestamp()}
+	}
 	s := Span{
 		FirstOffset: b.BaseOffset(), LastOffset: b.LastOffset(),
 		Pos: pos, Size: int64(b.Size()), MaxTimestamp: record.NoTimestamp,

@@ -52,10 +52,10 @@ func NewChecker(base int64, offsets *OffsetIndex, times *TimeIndex) *Checker {
 // Add takes the next good batch.
 func (c *Checker) Add(s Span) {
 	if c.offsets != nil {
-		c.offsets.add(s)
+		c.offsets.add(&s)
 	}
 	if c.times != nil {
-		c.times.add(s)
+		c.times.add(&s)
 	}
 }
 
@@ -110,7 +110,16 @@ func newOffsetJudge(base int64, x *OffsetIndex) *offsetJudge {
 	return j
 }
 
-func (j *offsetJudge) add(s Span) {
+// add takes the next batch. Between two entries there is only its end to remember.
+func (j *offsetJudge) add(s *Span) {
+	if s.Pos < j.lane.soon && !j.group.ok && !j.damaged {
+		j.prevLast, j.prevEnd = s.LastOffset, s.Pos+s.Size
+		return
+	}
+	j.consider(*s)
+}
+
+func (j *offsetJudge) consider(s Span) {
 	j.groupGap = j.groupGap || j.damaged
 	j.settleGroup(s)
 	if wrong, ok := j.lane.untangle(s.Pos, func(e OffsetEntry) bool { return e.Pos == s.Pos && j.fits(e, s) }); ok {
@@ -242,7 +251,20 @@ func newTimeJudge(base int64, x *TimeIndex) *timeJudge {
 	return j
 }
 
-func (j *timeJudge) add(s Span) {
+// add takes the next batch. Between two entries there are only its end and its timestamp
+// to remember.
+func (j *timeJudge) add(s *Span) {
+	if s.LastOffset >= j.lane.soon {
+		j.consider(*s)
+		return
+	}
+	if s.MaxTimestamp > j.max.Timestamp {
+		j.max = TimeEntry{s.MaxTimestamp, s.LastOffset}
+	}
+	j.prevLast, j.damaged = s.LastOffset, false
+}
+
+func (j *timeJudge) consider(s Span) {
 	if s.Legacy {
 		s.FirstOffset = j.prevLast + 1
 	}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"math"
 
 	"logdir/store/corrupt"
 )
@@ -24,6 +25,7 @@ type lane[E any] struct {
 	report *Report
 	cur    item[E]
 	ahead  item[E]
+	soon   int64  // the smaller of their keys: nothing happens before it is reached
 	next   int    // the entry behind ahead
 	block  []byte // entries read, from entry blockAt on
 	at     int
@@ -35,11 +37,22 @@ func (l *lane[E]) open(r *Report) {
 	l.report = r
 	l.cur = l.load()
 	l.ahead = l.load()
+	l.look()
 	if n := l.len(); l.size%int64(l.width) != 0 {
 		pos := int64(n) * int64(l.width)
 		err := corrupt.Newf(corrupt.BadIndex, pos, l.size-pos, "%d bytes is no multiple of an entry's %d", l.size, l.width)
 		err.Field = "length"
 		r.bad(err, 1)
+	}
+}
+
+// look finds out when the next entry wants to be looked at.
+func (l *lane[E]) look() {
+	l.soon = math.MaxInt64
+	for _, it := range [...]item[E]{l.cur, l.ahead} {
+		if it.ok {
+			l.soon = min(l.soon, l.key(it.e))
+		}
 	}
 }
 
@@ -51,6 +64,7 @@ func (l *lane[E]) take() item[E] {
 	it := l.cur
 	l.report.Entries++
 	l.cur, l.ahead = l.ahead, l.load()
+	l.look()
 	return it
 }
 
@@ -67,6 +81,7 @@ func (l *lane[E]) untangle(at int64, fits func(E) bool) (wrong item[E], found bo
 	}
 	l.report.Entries++
 	l.ahead = l.load()
+	l.look()
 	return wrong, found
 }
 
