@@ -30,7 +30,7 @@ func oneTopic(args []string, flag string) (string, error) {
 	case len(args) == 0 && flag != "":
 		return flag, nil
 	case len(args) == 0:
-		return "", usagef("which topic?")
+		return "", &usageError{msg: "which topic?"}
 	}
 	return "", usagef("name the topic once")
 }

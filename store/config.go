@@ -37,6 +37,8 @@ type Config struct {
 	// TopicPartition is for messages and the structured log; empty, the directory's
 	// name tells.
 	TopicPartition
+	// Name is the partition directory as messages show it; empty, its path.
+	Name string
 	// Format is what is appended: record.V2, or record.MKB1, which has no time index
 	// and no producer snapshots.
 	Format record.Format

@@ -114,6 +114,9 @@ func (l *Log) damaged(err error) error {
 	if !ok {
 		return err
 	}
+	if l.config.Name != "" && filepath.Dir(bad.Path) == filepath.Clean(l.dir) {
+		bad.Path = filepath.Join(l.config.Name, filepath.Base(bad.Path))
+	}
 	return DamageFound(bad, l.config.TopicPartition)
 }
 
