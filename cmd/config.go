@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -191,6 +192,19 @@ func (e *Env) warnOfKeys() {
 		case slices.Contains(known, key):
 		default:
 			e.Note("%s: unknown setting %s%s", e.settings.path, key, didYouMean(key, known))
+		}
+	}
+}
+
+// warnOfVariables names the variables of the environment that set nothing.
+func (e *Env) warnOfVariables() {
+	var known []string
+	for _, key := range settingKeys() {
+		known = append(known, variableName(key))
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.settings.env)) {
+		if !slices.Contains(known, name) {
+			e.Note("%s sets nothing%s", name, didYouMean(name, known))
 		}
 	}
 }

@@ -25,6 +25,7 @@ are always listed, those of single commands when something sets them.`,
 		Args:        cobra.NoArgs,
 		Annotations: about("0 1 2 3", "logdir-config(5)"),
 		RunE: func(c *cobra.Command, _ []string) error {
+			env.warnOfVariables()
 			return env.Print(o.report(env, c))
 		},
 	}
