@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,15 +13,15 @@ import (
 	"logdir/fixtures/experiments"
 )
 
-// lastExperiment is the last one whose commands are all there.
-const lastExperiment = "06"
+// unbuilt are the experiments whose commands are not all there.
+var unbuilt = []string{"11", "12"}
 
 // TestExperiments runs the experiments under sh, each twice: nothing may stay behind
 // from the first run.
 func TestExperiments(t *testing.T) {
 	for _, e := range experiments.All() {
 		t.Run(e.Name, func(t *testing.T) {
-			if e.Name[:2] > lastExperiment {
+			if slices.Contains(unbuilt, e.Name[:2]) {
 				t.Skipf("SKIPPED: the commands of %s are not built yet", e.Name)
 			}
 			t.Parallel()
