@@ -128,22 +128,34 @@ type problem struct {
 	exit                int
 }
 
-// describe finds Kafka's name, the message and the hint of one error.
+// describe takes one error apart for showing.
 func describe(err error) problem {
-	p := problem{name: "UNKNOWN_SERVER_ERROR", message: err.Error(), exit: codeOf(err)}
+	p := problem{message: err.Error(), exit: codeOf(err)}
 	if e, ok := errors.AsType[*store.Error](err); ok {
 		p.name, p.hint = e.Name, e.Hint
-	} else if e, ok := errors.AsType[*corrupt.Error](err); ok {
-		p.name = e.Kind.KafkaName()
-	} else if p.exit == exitUsage {
-		p.name = "INVALID_REQUEST"
-	} else if _, ok := errors.AsType[*fs.PathError](err); ok {
-		p.name = "KAFKA_STORAGE_ERROR"
-	} else if p.exit == exitCrash {
-		p.name = ""
+	} else {
+		p.name = kafkaName(err, p.exit)
 	}
 	p.message = strings.TrimSuffix(p.message, " ("+p.name+")")
 	return p
+}
+
+// kafkaName is Kafka's name for an error that does not carry one, or "" where Kafka has
+// none.
+func kafkaName(err error, exit int) string {
+	if e, ok := errors.AsType[*corrupt.Error](err); ok {
+		return e.Kind.KafkaName()
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return "KAFKA_STORAGE_ERROR"
+	}
+	switch exit {
+	case exitUsage:
+		return "INVALID_REQUEST"
+	case exitCrash:
+		return ""
+	}
+	return "UNKNOWN_SERVER_ERROR"
 }
 
 // printErrors writes one line for each error, and its hint; with --json one object.
@@ -177,15 +189,17 @@ func (p problem) String() string {
 
 // appendJSON writes the error as one line of JSON.
 func (p problem) appendJSON(dst []byte) []byte {
-	dst = append(dst, `{"error":`...)
-	dst = render.AppendJSONString(dst, p.name)
-	dst = append(dst, `,"message":`...)
-	dst = render.AppendJSONString(dst, p.message)
+	dst = appendNullable(append(dst, `{"error":`...), p.name)
+	dst = render.AppendJSONString(append(dst, `,"message":`...), p.message)
 	dst = fmt.Appendf(dst, `,"exit":%d,"hint":`, p.exit)
-	if p.hint == "" {
-		return append(dst, "null}\n"...)
+	return append(appendNullable(dst, p.hint), "}\n"...)
+}
+
+func appendNullable(dst []byte, s string) []byte {
+	if s == "" {
+		return append(dst, "null"...)
 	}
-	return append(render.AppendJSONString(dst, p.hint), "}\n"...)
+	return render.AppendJSONString(dst, s)
 }
 
 // wantsJSON also holds when parsing failed before --json was seen.
