@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"time"
 
 	"logdir/store/compress"
@@ -123,6 +124,7 @@ func (a *Accumulator) Close(partition int) error {
 	if len(p.batches) == 0 {
 		a.lend(p)
 	}
+	p.makeRoom()
 	before, records := len(p.frames), p.open.Len()
 	frames, err := p.open.Build(p.frames)
 	if err != nil {
@@ -138,6 +140,15 @@ func (a *Accumulator) Close(partition int) error {
 	a.ready += len(frames) - before
 	a.closed(partition)
 	return nil
+}
+
+// makeRoom lets the memory of closed batches grow in two steps: doubling it would leave
+// as much again behind as garbage.
+func (p *partition) makeRoom() {
+	const small, full = 64 << 10, 5 << 18 // bytes; full is a write of 1 MiB and a bit
+	if have := len(p.frames); have > small && have < full && have+p.open.Size() > cap(p.frames) {
+		p.frames = slices.Grow(p.frames, full-have)
+	}
 }
 
 // CloseAll closes every open batch, in the order of the partitions.
