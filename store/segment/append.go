@@ -46,6 +46,7 @@ type Appender struct {
 	log  vfs.File
 
 	offsets, times *indexFile // times is nil for MKB1
+	anew           bool       // the index files are being made anew
 	builder        *index.Builder
 
 	size, next     int64
@@ -200,10 +201,15 @@ func (a *Appender) Flush() error {
 	return a.err
 }
 
+// flush writes times first: where an offset index is ahead of its time index, nobody
+// would notice that times are missing.
 func (a *Appender) flush() error {
-	err := a.offsets.add(a.builder.Index())
-	if err == nil && a.times != nil {
+	var err error
+	if a.times != nil {
 		err = a.times.add(a.builder.TimeIndex())
+	}
+	if err == nil {
+		err = a.offsets.add(a.builder.Index())
 	}
 	a.builder.Drain()
 	return err

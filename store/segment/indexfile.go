@@ -10,27 +10,39 @@ import (
 // indexFile is a .index or .timeindex that grows. Behind its entries there may be
 // preallocated zeros of a broker.
 type indexFile struct {
-	file  vfs.File
-	size  int64 // of the file
-	used  int64 // bytes of entries
-	dirty bool  // written since the last sync
+	file  vfs.File // nil as long as there is none
+	size  int64    // of the file
+	used  int64    // bytes of entries
+	dirty bool     // written since the last sync
 }
 
-// openIndex opens an index file, or makes it; then made is true.
-func openIndex(fsys vfs.FS, name string) (x *indexFile, made bool, err error) {
+// openIndex opens an index file, if there is one.
+func openIndex(fsys vfs.FS, name string) (*indexFile, error) {
 	file, err := fsys.OpenRW(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		file, err = fsys.Create(name)
-		made = true
+		return new(indexFile), nil
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	info, err := file.Stat()
 	if err != nil {
-		return nil, false, errors.Join(err, file.Close())
+		return nil, errors.Join(err, file.Close())
 	}
-	return &indexFile{file: file, size: info.Size(), dirty: made}, made, nil
+	return &indexFile{file: file, size: info.Size()}, nil
+}
+
+// make creates the file, if there is none, without entries.
+func (x *indexFile) make(fsys vfs.FS, name string) error {
+	if x.file != nil {
+		return x.trim()
+	}
+	file, err := fsys.Create(name)
+	if err != nil {
+		return err
+	}
+	x.file, x.dirty = file, true
+	return nil
 }
 
 // add writes entries behind those that are there, and cuts padding off.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"logdir/store/corrupt"
@@ -15,7 +16,8 @@ import (
 // OpenAppender opens the segment with a base offset, and creates its files and syncs the
 // directory if they are not there. It reads the log from the last index entry on, to
 // find its end; it refuses, with the *corrupt.Error, to extend a log whose tail is damaged
-// or whose index does not lead to a batch. An index file that is missing is made anew.
+// or whose index does not lead to a batch, and then has changed nothing. If an index file is
+// missing, both are made anew.
 func OpenAppender(fsys vfs.FS, dir string, base int64, o AppenderOptions) (*Appender, error) {
 	a := &Appender{
 		o: o, base: base, next: max(base, o.LogEnd), epoch: o.Epoch, firstTimestamp: record.NoTimestamp,
@@ -25,7 +27,7 @@ func OpenAppender(fsys vfs.FS, dir string, base int64, o AppenderOptions) (*Appe
 		err = a.resume()
 	}
 	if err == nil && made {
-		err = fsys.SyncDir(dir)
+		err = a.makeFiles(fsys, dir)
 	}
 	if err != nil {
 		return nil, errors.Join(namePath(err, dir, base), a.closeFiles())
@@ -33,42 +35,43 @@ func OpenAppender(fsys vfs.FS, dir string, base int64, o AppenderOptions) (*Appe
 	return a, nil
 }
 
-// openFiles opens log and indexes. An offset or time index that had to be made makes both
-// be written anew.
-func (a *Appender) openFiles(fsys vfs.FS, dir string) (made bool, err error) {
+// openFiles opens log and indexes. It makes the log if it is not there; of the indexes it
+// tells if one is missing.
+func (a *Appender) openFiles(fsys vfs.FS, dir string) (missing bool, err error) {
 	name := path(dir, a.base, LogSuffix)
 	a.log, err = fsys.OpenRW(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		a.log, err = fsys.Create(name)
-		made = true
+		missing = true
 	}
 	if err != nil {
-		return made, err
+		return missing, err
 	}
-	var madeOffsets, madeTimes bool
-	if a.offsets, madeOffsets, err = openIndex(fsys, path(dir, a.base, IndexSuffix)); err != nil {
-		return made, err
+	if a.offsets, err = openIndex(fsys, path(dir, a.base, IndexSuffix)); err != nil {
+		return missing, err
 	}
 	if !a.o.MKB1 {
-		if a.times, madeTimes, err = openIndex(fsys, path(dir, a.base, TimeIndexSuffix)); err != nil {
-			return made, err
+		if a.times, err = openIndex(fsys, path(dir, a.base, TimeIndexSuffix)); err != nil {
+			return missing, err
 		}
 	}
-	if madeOffsets || madeTimes {
-		err = a.emptyIndexes()
-	}
-	return made || madeOffsets || madeTimes, err
+	a.anew = slices.ContainsFunc(a.indexes(), func(x *indexFile) bool { return x.file == nil })
+	return missing || a.anew, nil
 }
 
-// emptyIndexes cuts the index files to nothing, so that resume makes all entries again.
-func (a *Appender) emptyIndexes() error {
+// makeFiles makes the index files that are missing, and all entries of both.
+func (a *Appender) makeFiles(fsys vfs.FS, dir string) error {
+	suffix := IndexSuffix
 	for _, x := range a.indexes() {
-		x.used = 0
-		if err := x.trim(); err != nil {
+		if err := x.make(fsys, path(dir, a.base, suffix)); err != nil {
 			return err
 		}
+		suffix = TimeIndexSuffix
 	}
-	return nil
+	if err := a.flush(); err != nil {
+		return err
+	}
+	return fsys.SyncDir(dir)
 }
 
 // closeFiles closes what was opened.
@@ -78,7 +81,7 @@ func (a *Appender) closeFiles() error {
 		err = a.log.Close()
 	}
 	for _, x := range []*indexFile{a.offsets, a.times} {
-		if x != nil {
+		if x != nil && x.file != nil {
 			err = errors.Join(err, x.close())
 		}
 	}
@@ -107,6 +110,9 @@ func (a *Appender) resume() error {
 
 // indexState reads where the indexes stand, and what of their files are entries.
 func (a *Appender) indexState() (index.State, error) {
+	if a.anew {
+		return a.noEntries()
+	}
 	if a.o.MKB1 {
 		offsets := index.NewMKB1Index(a.offsets.file, a.offsets.size, a.base)
 		state, err := index.ReadState(a.base, offsets, nil)
@@ -117,14 +123,19 @@ func (a *Appender) indexState() (index.State, error) {
 	times := index.NewTimeIndex(a.times.file, a.times.size, a.base)
 	state, err := index.ReadState(a.base, offsets, times)
 	if state.Entries == 1 && state.Last.Pos == 0 { // zeros: no broker indexes the first batch
-		state, err = index.ReadState(a.base, index.NewOffsetIndex(a.offsets.file, 0, a.base), nil)
+		state.Entries = 0
 	}
-	if state.Entries == 0 { // whatever times there are will be made again
-		state.TimeEntries, state.LastTime, state.Max = 0, index.TimeEntry{Timestamp: -1, Offset: a.base}, index.TimeEntry{Timestamp: -1, Offset: a.base}
+	if err == nil && state.Entries == 0 { // whatever times there are will be made again
+		return a.noEntries()
 	}
 	a.offsets.used = int64(state.Entries) * index.OffsetEntrySize
 	a.times.used = int64(state.TimeEntries) * index.TimeEntrySize
 	return state, err
+}
+
+// noEntries is the state of indexes that have none.
+func (a *Appender) noEntries() (index.State, error) {
+	return index.ReadState(a.base, index.NewOffsetIndex(nil, 0, a.base), nil)
 }
 
 func (a *Appender) newBuilder(state index.State) {
