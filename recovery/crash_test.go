@@ -9,6 +9,7 @@ import (
 
 	"logdir/store"
 	"logdir/store/checkpoint"
+	"logdir/store/record"
 	"logdir/store/segment"
 	"logdir/store/vfs"
 	"logdir/store/vfs/faultfs"
@@ -36,7 +37,7 @@ func stories() []story {
 }
 
 func tornStory(t testing.TB) *memfs.FS {
-	fsys := single(t, append(fixtureF(t), fixtureF(t)[:30]...))
+	fsys := single(t, append(fixtureF(t), appendBatch(t, nil, 10, record.NoProducer())[:30]...))
 	put(t, fsys, "d/foo-0/"+checkpoint.EpochFile, []byte("0\n2\n0 0\n7 12\n"))
 	for _, name := range pointFiles {
 		must(t, checkpoint.WriteOffsets(fsys, "d/"+name, checkpoint.Offsets{{Topic: "bar", Offset: 5}, {Topic: "foo", Offset: 12}}))
@@ -170,6 +171,9 @@ func TestCrashInRecover(t *testing.T) {
 			repaired := s.make(t)
 			must(t, repair(t, repaired, s.o))
 			want := contents(t, repaired)
+			if cmp.Equal(old, want) {
+				t.Fatal("there is nothing to repair")
+			}
 			eachCrash(t, s.make, func(fsys vfs.FS) error { return repair(t, fsys, s.o) }, func(t *testing.T, fsys *memfs.FS) {
 				undone := fsys.CrashClone(memfs.CrashOptions{Unsynced: 1})
 				must(t, undoAll(t, undone))

@@ -15,27 +15,58 @@ func (j Job) checkSpace() error {
 	var keep int64
 	beside := map[string]int64{}
 	for i := range j.Changes {
-		removed, written, err := measure(q.FS, &j.Changes[i])
+		removed, written, err := sizes(q.FS, &j.Changes[i])
 		if err != nil {
 			return err
 		}
 		keep += removed
-		dir := filepath.Dir(j.Changes[i].Path)
-		beside[dir] = max(beside[dir], 0) + written
-	}
-	where, err := existingParent(q.FS, q.Dir)
-	if err != nil {
-		return err
-	}
-	if err := fits(q.FS, where, keep+manifestSlack, "the quarantine"); err != nil {
-		return err
+		beside[filepath.Dir(j.Changes[i].Path)] += written
 	}
 	for dir, n := range beside {
 		if err := fits(q.FS, dir, n, "the new files"); err != nil {
 			return err
 		}
 	}
-	return nil
+	where, err := existingParent(q.FS, q.Dir)
+	if err != nil {
+		return err
+	}
+	if fits(q.FS, where, keep+manifestSlack, "") == nil {
+		return nil
+	}
+	// Zeros take no room: look how many of the bytes are.
+	if keep, err = j.withoutZeros(); err != nil {
+		return err
+	}
+	return fits(q.FS, where, keep+manifestSlack, "the quarantine")
+}
+
+// withoutZeros is how many bytes go to the quarantine.
+func (j Job) withoutZeros() (int64, error) {
+	k := keeper{fs: j.Quarantine.FS}
+	for i := range j.Changes {
+		if err := k.count(&j.Changes[i]); err != nil {
+			return 0, err
+		}
+	}
+	return k.pos, nil
+}
+
+// count reads what a change takes out, and writes nothing.
+func (k *keeper) count(c *Change) error {
+	f, size, err := openBefore(k.fs, c)
+	if f == nil {
+		return err
+	}
+	for _, cut := range c.taken(size) {
+		if _, err = fragments(assembly{}.keep(f, cut.pos, cut.pos+cut.size), func(p []byte) (int64, error) {
+			k.pos += int64(len(p))
+			return 0, nil
+		}); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, f.Close())
 }
 
 // manifestSlack is room for the manifest, in bytes.
@@ -69,29 +100,27 @@ func existingParent(fsys vfs.FS, dir string) (string, error) {
 	}
 }
 
-// measure tells how many bytes of a change go to the quarantine, and how many are written
-// beside the old file.
-func measure(fsys vfs.FS, c *Change) (removed, written int64, err error) {
+// taken are the cuts that a change makes in a file of size bytes.
+func (c *Change) taken(size int64) []cut {
+	if c.Kind == Remove {
+		return []cut{{size: size}}
+	}
+	return c.cuts()
+}
+
+// sizes tells how many bytes a change takes out, and how many are written beside the old
+// file.
+func sizes(fsys vfs.FS, c *Change) (removed, written int64, err error) {
 	f, size, err := openBefore(fsys, c)
 	if f == nil {
 		return 0, int64(len(c.Data)), err
 	}
-	cuts := c.cuts()
-	if c.Kind == Remove {
-		cuts = []cut{{size: size}}
-	}
+	cuts := c.taken(size)
 	for _, cut := range cuts {
-		old := assembly{}.keep(f, cut.pos, cut.pos+cut.size)
-		_, err = fragments(old, func(p []byte) (int64, error) {
-			removed += int64(len(p))
-			return 0, nil
-		})
-		if err != nil {
-			break
-		}
+		removed += cut.size
 	}
 	if c.Kind == Modify && !inPlace(cuts, size) {
 		written = size + grow(cuts)
 	}
-	return removed, written, errors.Join(err, f.Close())
+	return removed, written, f.Close()
 }
