@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"logdir/cmd"
+	"logdir/fixtures/experiments"
 	"logdir/man"
 )
 
@@ -51,6 +52,16 @@ func TestGlobalFlagsAreInLogdir1(t *testing.T) {
 			t.Errorf("logdir.1 lacks --%s", f.Name)
 		}
 	})
+}
+
+func TestEveryExperimentIsListed(t *testing.T) {
+	page, _ := man.Page("logdir-experiments.7")
+	for _, e := range experiments.All() {
+		number, name, _ := strings.Cut(e.Name, "-")
+		if !strings.Contains(page, "\n.It "+number+" "+name+"\n") {
+			t.Errorf("logdir-experiments.7 lacks %s %s: %s", number, name, e.Title)
+		}
+	}
 }
 
 // checkFlags wants every flag of a command and of its subcommands.
