@@ -100,11 +100,17 @@ func (o offsetsOptions) print(env *Env, v *cluster.View, refs []store.PartitionR
 			return err
 		}
 		if marks.Damage != nil {
-			marks.Damage.Path = v.Rel(marks.Damage.Path)
-			bad = append(bad, store.DamageFound(marks.Damage, ref.TopicPartition))
+			bad = append(bad, env.damageAt(v, ref, marks.Damage))
 		}
 	}
 	return errors.Join(append(bad, rows.Close())...)
+}
+
+// damageAt is damage met in a replica, with the command to type next.
+func (e *Env) damageAt(v *cluster.View, ref store.PartitionRef, d *corrupt.Error) error {
+	d.Path = v.Rel(d.Path)
+	return store.DamageFound(d, ref.TopicPartition).
+		WithHint("%s", e.retype("logdir recover --dry-run", []string{ref.String()}))
 }
 
 func offsetsRow(o cluster.Offsets) []any {

@@ -54,7 +54,7 @@ func (o rollOptions) roll(ctx context.Context, env *Env, c *cluster.Cluster, tar
 	rows := env.Stream([]string{"TOPIC", "PARTITION", "BROKER", "SEGMENT", "ACTION"})
 	var failed []error
 	for _, ref := range refs {
-		base, action, err := o.rollOne(ctx, c, v, ref)
+		base, action, err := o.rollOne(ctx, env, c, v, ref)
 		if err != nil {
 			failed = append(failed, err)
 			continue
@@ -71,9 +71,9 @@ func (o rollOptions) roll(ctx context.Context, env *Env, c *cluster.Cluster, tar
 
 // rollOne rolls one replica and returns the new segment's base offset. An empty action
 // says that there was nothing to do.
-func (o rollOptions) rollOne(ctx context.Context, c *cluster.Cluster, v *cluster.View, ref store.PartitionRef) (base int64, action string, err error) {
+func (o rollOptions) rollOne(ctx context.Context, env *Env, c *cluster.Cluster, v *cluster.View, ref store.PartitionRef) (base int64, action string, err error) {
 	if o.dryRun {
-		return wouldRoll(v, ref)
+		return wouldRoll(env, v, ref)
 	}
 	base, rolled, err := c.Roll(ctx, ref.TopicPartition, ref.Broker)
 	if err != nil || !rolled {
@@ -82,14 +82,13 @@ func (o rollOptions) rollOne(ctx context.Context, c *cluster.Cluster, v *cluster
 	return base, "rolled", nil
 }
 
-func wouldRoll(v *cluster.View, ref store.PartitionRef) (base int64, action string, err error) {
+func wouldRoll(env *Env, v *cluster.View, ref store.PartitionRef) (base int64, action string, err error) {
 	marks, err := v.Offsets(ref)
 	if err != nil {
 		return 0, "", err
 	}
 	if marks.Damage != nil {
-		marks.Damage.Path = v.Rel(marks.Damage.Path)
-		return 0, "", store.DamageFound(marks.Damage, ref.TopicPartition)
+		return 0, "", env.damageAt(v, ref, marks.Damage)
 	}
 	r, err := v.Reader(ref)
 	if err != nil {

@@ -39,6 +39,8 @@ type Config struct {
 	TopicPartition
 	// Name is the partition directory as messages show it; empty, its path.
 	Name string
+	// DataDir is the data directory as the next command is to name it; empty, not at all.
+	DataDir string
 	// Format is what is appended: record.V2, or record.MKB1, which has no time index
 	// and no producer snapshots.
 	Format record.Format

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"logdir/store/vfs"
@@ -26,12 +27,15 @@ type Locks struct {
 	fs      vfs.FS
 	dir     string
 	timeout time.Duration
+
+	mu     sync.Mutex
+	queues map[string]chan struct{} // by file, full while one of us holds or awaits it
 }
 
 // NewLocks returns the locks whose files stand in dir. A lock that is not had within
 // timeout is an error of class Busy; 0 means one try.
 func NewLocks(fs vfs.FS, dir string, timeout time.Duration) *Locks {
-	return &Locks{fs: fs, dir: dir, timeout: timeout}
+	return &Locks{fs: fs, dir: dir, timeout: timeout, queues: map[string]chan struct{}{}}
 }
 
 // Partition locks all replicas of one partition for the length of one append.
@@ -73,13 +77,70 @@ func (l *Locks) Named(ctx context.Context, name string) (io.Closer, error) {
 	return l.take(ctx, name, name)
 }
 
+// take waits first in a queue of this Locks, then for other processes: record locks can
+// only be polled, which a thousand goroutines should not do.
 func (l *Locks) take(ctx context.Context, file, what string) (io.Closer, error) {
-	held, err := vfs.LockWait(ctx, l.fs, filepath.Join(l.dir, file), true, l.timeout)
+	deadline := time.Now().Add(l.timeout)
+	queue := l.queue(file)
+	err := l.await(ctx, queue)
+	if err == nil {
+		var held io.Closer
+		held, err = vfs.LockWait(ctx, l.fs, filepath.Join(l.dir, file), true, max(0, time.Until(deadline)))
+		if err == nil {
+			return &heldLock{file: held, queue: queue}, nil
+		}
+		<-queue
+	}
 	if errors.Is(err, vfs.ErrLocked) {
 		return nil, Errorf(Busy, "", "%s: %w (waited %s)", what, err, l.timeout).
 			WithHint("try again, or wait longer with --lock-timeout")
 	}
-	return held, err
+	return nil, err
+}
+
+func (l *Locks) queue(file string) chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.queues[file] == nil {
+		l.queues[file] = make(chan struct{}, 1)
+	}
+	return l.queues[file]
+}
+
+// await enters the queue, at once or within the timeout.
+func (l *Locks) await(ctx context.Context, queue chan struct{}) error {
+	select {
+	case queue <- struct{}{}:
+		return nil
+	default:
+	}
+	timer := time.NewTimer(l.timeout)
+	defer timer.Stop()
+	select {
+	case queue <- struct{}{}:
+		return nil
+	case <-timer.C:
+		return vfs.ErrLocked
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// heldLock is a lock that is held. Letting go wakes the next in the queue.
+type heldLock struct {
+	file  io.Closer
+	queue chan struct{}
+}
+
+// Close lets go. A second call does nothing.
+func (h *heldLock) Close() error {
+	if h.queue == nil {
+		return nil
+	}
+	err := h.file.Close()
+	<-h.queue
+	h.queue = nil
+	return err
 }
 
 // LockBroker takes the lock of a log directory as a broker would, shared where several

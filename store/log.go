@@ -117,7 +117,11 @@ func (l *Log) damaged(err error) error {
 	if l.config.Name != "" && filepath.Dir(bad.Path) == filepath.Clean(l.dir) {
 		bad.Path = filepath.Join(l.config.Name, filepath.Base(bad.Path))
 	}
-	return DamageFound(bad, l.config.TopicPartition)
+	e := DamageFound(bad, l.config.TopicPartition)
+	if l.config.DataDir != "" && l.config.DataDir != "." {
+		return e.WithHint("logdir recover --dry-run -d %s %s", l.config.DataDir, l.config.TopicPartition)
+	}
+	return e
 }
 
 // DamageFound is the refusal to write behind damage in a partition.

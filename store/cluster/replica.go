@@ -34,6 +34,7 @@ func (c *Cluster) OpenOffline(ctx context.Context, tp store.TopicPartition, brok
 	if config.RecoveryPoint, _, err = c.Checkpointed(broker, checkpoint.RecoveryPointFile, tp); err != nil {
 		return nil, err
 	}
+	config.DataDir = c.path
 	config.Name = filepath.Join(filepath.Base(c.BrokerDir(broker)), tp.Dir())
 	return store.OpenLog(c.fs, c.ReplicaDir(tp, broker), config)
 }
