@@ -110,7 +110,7 @@ func hundred(t testing.TB) (raw []byte, size int) {
 		m.BaseOffset, m.LeaderEpoch = 3*n, 0
 		b.Reset(m)
 		for i := range int64(3) {
-			b.Append(&record.Record{Offset: 3*n + i, Value: []byte(fmt.Sprintf("%03d", 3*n+i))})
+			b.Append(&record.Record{Offset: 3*n + i, Value: fmt.Appendf(nil, "%03d", 3*n+i)})
 		}
 		var err error
 		if raw, err = b.Build(raw); err != nil {
