@@ -325,7 +325,8 @@ func TestScanOffsets(t *testing.T) {
 		{
 			"behind a gap it is the one that falls",
 			join(f[:144], at(batch(f, 4), 1000), at(batch(f, 5), 500), at(batch(f, 6), 1002), at(batch(f, 7), 1003)),
-			segment.Options{}, lines(
+			segment.Options{},
+			lines(
 				"good 0..1000 at 0",
 				"bad-offset at 216 size 72 offsets 500..500 next 1002 at 288: base offset 500 goes back, log end is 1001",
 				"good 1002..1003 at 288"),
