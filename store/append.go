@@ -84,16 +84,9 @@ type writer struct {
 // eachFrame cuts frames and hands each to take, which puts it into the run.
 func (w *writer) eachFrame(frames []byte, take func(*record.Batch) error) error {
 	for len(frames) > 0 {
-		size, _, damage := record.Sniff(frames)
-		if damage == nil && size > int64(len(frames)) {
-			damage = corrupt.Newf(corrupt.Torn, 0, int64(len(frames)), "have %d of %d bytes", len(frames), size)
-		}
+		b, damage := cutFrame(frames)
 		if damage != nil {
-			return damage
-		}
-		b, damage := record.Parse(frames[:size])
-		if damage != nil {
-			return damage
+			return badFrame(damage)
 		}
 		if err := w.suits(&b); err != nil {
 			return err
@@ -101,9 +94,26 @@ func (w *writer) eachFrame(frames []byte, take func(*record.Batch) error) error 
 		if err := take(&b); err != nil {
 			return err
 		}
-		frames = frames[size:]
+		frames = frames[b.Size():]
 	}
 	return nil
+}
+
+// cutFrame views the first frame. The bytes behind it stay within reach of its slice.
+func cutFrame(frames []byte) (record.Batch, *corrupt.Error) {
+	size, _, damage := record.Sniff(frames)
+	if damage == nil && size > int64(len(frames)) {
+		damage = corrupt.Newf(corrupt.Torn, 0, int64(len(frames)), "have %d of %d bytes", len(frames), size)
+	}
+	if damage != nil {
+		return record.Batch{}, damage
+	}
+	return record.Parse(frames[:size])
+}
+
+// badFrame refuses bytes that were handed in: the log itself is well.
+func badFrame(damage *corrupt.Error) error {
+	return Errorf(Damage, "", "a batch that cannot be appended: %w", damage)
 }
 
 // suits holds a frame to the format of the topic.
@@ -161,7 +171,7 @@ func (w *writer) follow(b *record.Batch) error {
 		damage := corrupt.New(corrupt.BadCRC, 0, int64(b.Size()), "in a batch from the leader")
 		damage.BaseOffset, damage.LastOffset = b.BaseOffset(), b.LastOffset()
 		damage.HasCRC, damage.Stored, damage.Computed = true, b.StoredCRC(), b.ComputeCRC()
-		return damage
+		return badFrame(damage)
 	}
 	return w.add(b)
 }
@@ -233,7 +243,7 @@ func (w *writer) finish(err error) ([]Appended, error) {
 	if lerr := l.look(); lerr != nil && err == nil {
 		err = lerr
 	}
-	return w.done, l.damaged(err)
+	return w.done, err
 }
 
 // logAppends writes a line for each batch.

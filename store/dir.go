@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -117,9 +118,18 @@ func (d *Dir) has(name string) bool {
 // isMiniKafka asks for a broker folder beside metadata.json, and for MiniKafka's own
 // version in it.
 func (d *Dir) isMiniKafka() bool {
+	if !slices.ContainsFunc(d.names, func(e fs.DirEntry) bool { _, ok := brokerID(e); return ok }) {
+		return false
+	}
 	data, err := vfs.ReadAll(d.FS, filepath.Join(d.Path, MiniKafkaFile), maxMetadata)
-	return err == nil && strings.Contains(string(data), `"version":1`) &&
-		slices.ContainsFunc(d.names, func(e fs.DirEntry) bool { _, ok := brokerID(e); return ok })
+	if err != nil {
+		return false
+	}
+	var meta struct {
+		Version int             `json:"version"`
+		Topics  json.RawMessage `json:"topics"`
+	}
+	return json.Unmarshal(data, &meta) == nil && meta.Version == 1 && meta.Topics != nil
 }
 
 // maxMetadata bounds what is read of a metadata file.

@@ -55,6 +55,8 @@ func TestDetect(t *testing.T) {
 		{"an old log dir", []string{"d/lost+found/", "d/empty-0/", "d/orders-0" + segment0}, "d", store.KindLogDir},
 		{"MiniKafka's", []string{`d/metadata.json {"topics":{},"version":1}`, "d/broker-1/"}, "d", store.KindMiniKafka},
 		{"somebody else's metadata.json", []string{`d/metadata.json {"topics":{},"version":1}`, "d/other/"}, "d", ""},
+		{"a broken metadata.json", []string{"d/metadata.json {", "d/broker-1/"}, "d", ""},
+		{"a later version", []string{`d/metadata.json {"topics":{},"version":10}`, "d/broker-1/"}, "d", ""},
 		{"a partition directory", []string{"d/orders-0" + segment0}, "d/orders-0", store.KindPartition},
 		{"a file", []string{"d/orders-0" + segment0}, "d/orders-0" + segment0, store.KindFile},
 		{"a foreign file", []string{"d/notes.txt"}, "d/notes.txt", ""},

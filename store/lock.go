@@ -85,7 +85,7 @@ func (l *Locks) take(ctx context.Context, file, what string) (io.Closer, error) 
 	err := l.await(ctx, queue)
 	if err == nil {
 		var held io.Closer
-		held, err = vfs.LockWait(ctx, l.fs, filepath.Join(l.dir, file), true, max(0, time.Until(deadline)))
+		held, err = l.lockFile(ctx, file, max(0, time.Until(deadline)))
 		if err == nil {
 			return &heldLock{file: held, queue: queue}, nil
 		}
@@ -96,6 +96,19 @@ func (l *Locks) take(ctx context.Context, file, what string) (io.Closer, error) 
 			WithHint("try again, or wait longer with --lock-timeout")
 	}
 	return nil, err
+}
+
+// lockFile takes the lock of a file, and makes the folder if somebody tidied it away.
+func (l *Locks) lockFile(ctx context.Context, file string, timeout time.Duration) (io.Closer, error) {
+	name := filepath.Join(l.dir, file)
+	held, err := vfs.LockWait(ctx, l.fs, name, true, timeout)
+	if !isNotExist(err) {
+		return held, err
+	}
+	if err := l.fs.MkdirAll(l.dir); err != nil {
+		return nil, err
+	}
+	return vfs.LockWait(ctx, l.fs, name, true, timeout)
 }
 
 func (l *Locks) queue(file string) chan struct{} {

@@ -108,3 +108,15 @@ func TestLockEndsWithTheContext(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestLocksFolderTidiedAway is made again.
+func TestLocksFolderTidiedAway(t *testing.T) {
+	l := store.NewLocks(memfs.New(), "locks", 0)
+	held, err := l.Metadata(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -89,7 +89,7 @@ func (l *Log) loadProducers() error {
 		return err
 	}
 	if err := l.replay(loaded.State, loaded.Offset); err != nil {
-		return err
+		return l.damaged(err)
 	}
 	loaded.State.Expire(l.config.Now().UnixMilli(), producer.DefaultExpirationMS)
 	l.producers = loaded.State

@@ -87,13 +87,16 @@ func (v *View) Reader(ref store.PartitionRef) (*store.LogReader, error) {
 }
 
 // writing tells whether somebody appends to the partition just now: who holds its lock
-// in a cluster, who holds the log directory elsewhere.
+// in a cluster (also when only a part of one was named), who holds the log directory
+// elsewhere.
 func (v *View) writing(ref store.PartitionRef) func() bool {
-	name := filepath.Join(filepath.Dir(ref.Dir), store.BrokerLockFile)
-	if v.Kind == store.KindCluster {
-		name = filepath.Join(v.Path, LocksDir, store.PartitionLockName(ref.TopicPartition))
-	}
+	logDir := filepath.Dir(ref.Dir)
 	return func() bool {
+		name := filepath.Join(logDir, store.BrokerLockFile)
+		data := filepath.Dir(filepath.Clean(logDir))
+		if ours, err := exists(v.FS, data); err == nil && ours {
+			name = filepath.Join(data, LocksDir, store.PartitionLockName(ref.TopicPartition))
+		}
 		held, err := v.FS.Locked(name)
 		return err == nil && held
 	}
