@@ -230,6 +230,26 @@ func TestHeldLock(t *testing.T) {
 	}
 }
 
+// Where no partition takes anything more, an endless input is not read to its end.
+func TestHopelessInputEnds(t *testing.T) {
+	s := newShell(t)
+	c := s.command("produce", "t", "--report", "none", "--leader-epoch", "7")
+	c.Stdin = endless{}
+	if err := c.Run(); c.ProcessState == nil || c.ProcessState.ExitCode() != exitRefused {
+		t.Errorf("%v, want exit code %d", err, exitRefused)
+	}
+}
+
+// endless is a stream of lines without an end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '\n'
+	}
+	return len(p), nil
+}
+
 func TestTerminalOnStdin(t *testing.T) {
 	s := newShell(t)
 	var out, errs bytes.Buffer

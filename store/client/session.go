@@ -118,6 +118,9 @@ func (s *Session) Send(ctx context.Context, requests []Request) error {
 	return nil
 }
 
+// Failed tells whether a partition takes nothing more. Err has the reason.
+func (s *Session) Failed(partition int) bool { return s.failed[partition] != nil }
+
 func (s *Session) sendOne(ctx context.Context, q Request) error {
 	q.moveUp(s.skipped[q.Partition])
 	retries := 0
