@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"logdir/store"
@@ -426,4 +427,33 @@ func TestFailpoints(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBadSectorsAreNoDamage: what cannot be read is not known to be wrong.
+func TestBadSectorsAreNoDamage(t *testing.T) {
+	fs := faultfs.Wrap(durableTwelve(t), nil)
+	log := filepath.Join(dir, "00000000000000000009.log")
+	fs.BadSectors(log, 200, 210)
+	r, err := store.OpenReader(fs, dir, store.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.From(6)
+	n := 0
+	for ; c.Next(); n++ {
+		if c.Damage() != nil {
+			t.Fatalf("called damage: %v", c.Damage())
+		}
+	}
+	if !errors.Is(c.Err(), syscall.EIO) || n < 3 {
+		t.Errorf("%d batches, then %v", n, c.Err())
+	}
+	if _, err := store.OpenLog(fs, dir, config(250)); !errors.Is(err, syscall.EIO) || isDamage(err) {
+		t.Errorf("opened for writing: %v", err)
+	}
+}
+
+func isDamage(err error) bool {
+	e, ok := errors.AsType[*store.Error](err)
+	return ok && e.Class == store.Damage
 }
