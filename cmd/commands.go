@@ -52,6 +52,7 @@ func commands() []command {
 		{groupInspection, "segments ls", newSegmentsCmd},
 		{groupInspection, "dump-segment", newDumpSegmentCmd},
 		{groupInspection, "verify-crc", newVerifyCRCCmd},
+		{groupInspection, "check", newCheckCmd},
 		{groupDamage, "corrupt-tail", newCorruptTailCmd},
 		{groupRepair, "recover", newRecoverCmd},
 		{groupRepair, "undo", newUndoCmd},

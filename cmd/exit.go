@@ -83,6 +83,9 @@ func codeOf(err error) int {
 	if isClosedPipe(err) {
 		return exitPipe
 	}
+	if _, ok := errors.AsType[*verdictError](err); ok {
+		return exitDamage
+	}
 	if e, ok := errors.AsType[*store.Error](err); ok {
 		return classCodes[e.Class]
 	}
@@ -167,6 +170,10 @@ func (e *Env) printErrors(cmd *cobra.Command, err error) {
 		}
 		if e.wantsJSON() {
 			e.Err.Write(p.appendJSON(nil))
+			continue
+		}
+		if v, ok := errors.AsType[*verdictError](err); ok {
+			e.Tell("%s", v.verdict)
 			continue
 		}
 		fmt.Fprintf(e.Err, "logdir: %s\n", p)

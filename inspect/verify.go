@@ -50,6 +50,8 @@ type Verified struct {
 	// Copies counts good batches that stand in a later segment as well: an interrupted
 	// cleaning leaves them.
 	Copies int64
+	// Offsets and Times are the verdicts on the index files, with VerifyOptions.Deep.
+	Offsets, Times index.Report
 	// Err is an error of reading, which says nothing about the bytes.
 	Err error
 }
@@ -78,6 +80,9 @@ type verifier struct {
 	scanner *segment.Scanner
 	counter *record.Reader // made for the first legacy wrapper
 	told    int64          // bytes of this file that Progress knows of
+
+	// each, if set, is handed every good batch.
+	each func(b *record.Batch)
 }
 
 func (v *verifier) verify(ref LogRef) Verified {
@@ -141,6 +146,9 @@ func (v *verifier) scan(r *Verified, file vfs.ReadFile, beside *indexCheck) erro
 		r.Batches++
 		r.Records += v.records(s.Batch())
 		beside.add(s.Batch(), s.Pos())
+		if v.each != nil {
+			v.each(s.Batch())
+		}
 		if s.Pos()-v.told > tellEvery {
 			v.tell(s.Pos())
 		}
@@ -291,18 +299,19 @@ func (c *indexCheck) finish() error {
 	if err != nil {
 		return err
 	}
-	c.add1(offsets.Bad, segment.IndexSuffix)
-	c.add1(times.Bad, segment.TimeIndexSuffix)
+	c.log.Offsets, c.log.Times = offsets, times
+	c.found(offsets.Bad, segment.IndexSuffix)
+	c.found(times.Bad, segment.TimeIndexSuffix)
 	for _, suffix := range c.missing {
 		// A log without timestamps needs no time index, and old brokers made none.
 		if suffix == segment.IndexSuffix || c.stamped {
-			c.add1(corrupt.New(corrupt.MissingIndex, 0, 0, "can be rebuilt from the log"), suffix)
+			c.found(corrupt.New(corrupt.MissingIndex, 0, 0, "can be rebuilt from the log"), suffix)
 		}
 	}
 	return nil
 }
 
-func (c *indexCheck) add1(d *corrupt.Error, suffix string) {
+func (c *indexCheck) found(d *corrupt.Error, suffix string) {
 	if d != nil {
 		d.Path = withSuffix(c.log.Name, suffix)
 		c.log.Damage = append(c.log.Damage, d)

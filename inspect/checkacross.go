@@ -1,0 +1,155 @@
+package inspect
+
+import (
+	"cmp"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"logdir/store"
+	"logdir/store/checkpoint"
+	"logdir/store/group"
+	"logdir/store/record"
+	"logdir/store/segment"
+)
+
+// offsetsTopic is where groups commit their offsets.
+const offsetsTopic = "__consumer_offsets"
+
+// partitionID is the topic id that a partition's folder names.
+type partitionID struct {
+	ref store.PartitionRef
+	id  checkpoint.UUID
+}
+
+// clusterID is the cluster that a log directory says it belongs to.
+type clusterID struct{ path, id string }
+
+func logDirOf(ref store.PartitionRef) string { return filepath.Dir(ref.Dir) }
+
+// acrossPartitions holds partitions and log directories against each other.
+func (c *check) acrossPartitions() {
+	c.committedOffsets()
+	c.topicIDs()
+	c.twoPlaces()
+	for i := range c.clusters {
+		if first := c.clusters[0]; c.clusters[i].id != first.id {
+			c.add(Warning, at(UnevenClusters, c.clusters[i].path, "cluster %q, %s says %q", c.clusters[i].id, first.path, first.id), "")
+		}
+	}
+}
+
+// topicIDs: all partitions of a topic have one id.
+func (c *check) topicIDs() {
+	ids := map[string]partitionID{}
+	for _, p := range c.ids {
+		first, seen := ids[p.ref.Topic]
+		if !seen {
+			ids[p.ref.Topic] = p
+			continue
+		}
+		if first.id != p.id && p.ref.State == segment.Normal {
+			c.add(Warning, at(TopicIDs, p.ref.Show(checkpoint.PartitionMetadataFile), "topic id %s, %s has %s", p.id, first.ref.Rel, first.id),
+				"logdir recover --set-topic-id "+p.ref.Topic+"=ID")
+		}
+	}
+}
+
+// twoPlaces: a broker has each partition once.
+func (c *check) twoPlaces() {
+	type replica struct {
+		store.TopicPartition
+		broker int32
+	}
+	seen := map[replica]store.PartitionRef{}
+	for _, ref := range c.scope.Partitions {
+		k := replica{ref.TopicPartition, ref.Broker}
+		first, twice := seen[k]
+		if twice && ref.State == segment.Normal && first.Dir != ref.Dir && ref.File == "" {
+			c.add(Warning, at(TwoPlaces, ref.Rel, "%s stands in %s too", ref.TopicPartition, first.Rel), "logdir diff "+first.Rel+" "+ref.Rel)
+		}
+		if !twice && ref.State == segment.Normal {
+			seen[k] = ref
+		}
+	}
+}
+
+// commit is an offset that a group has committed.
+type commit struct {
+	key    commitKey
+	offset int64
+}
+
+type commitKey struct {
+	group string
+	store.TopicPartition
+	dir string // the log directory in which it stands
+}
+
+// compare orders commits for a report that is the same every time.
+func (k commitKey) compare(l commitKey) int {
+	return cmp.Or(cmp.Compare(k.group, l.group), k.TopicPartition.Compare(l.TopicPartition), cmp.Compare(k.dir, l.dir))
+}
+
+// committedOffsets: what a group has committed lies in the log.
+func (c *check) committedOffsets() {
+	seen := map[commitKey]bool{}
+	for _, m := range c.commits {
+		log, here := c.ends[replicaDir{m.key.TopicPartition, m.key.dir}]
+		k := commitKey{m.key.group, m.key.TopicPartition, ""}
+		if !here || seen[k] || m.offset >= log.start && m.offset <= log.end {
+			continue
+		}
+		seen[k] = true
+		c.add(Warning, at(CommittedOffset, m.key.Dir(), "group %s is at %d, the log holds %d..%d", m.key.group, m.offset, log.start, log.end),
+			"logdir group reset-offsets "+m.key.group+" "+m.key.TopicPartition.String()+" --to start --dry-run")
+	}
+}
+
+// commitReader keeps the newest offset of each group from the records of
+// __consumer_offsets.
+type commitReader struct {
+	records *record.Reader
+	newest  map[commitKey]int64
+}
+
+func newCommitReader() *commitReader {
+	return &commitReader{records: record.NewReader(), newest: map[commitKey]int64{}}
+}
+
+func (r *commitReader) batch(b *record.Batch) {
+	for r.records.Reset(b); r.records.Next(); {
+		r.record(r.records.Record())
+	}
+}
+
+// record takes a commit, or the tombstone of one. What it cannot read is no commit.
+func (r *commitReader) record(rec *record.Record) {
+	key, err := group.ParseKey(rec.Key)
+	if err != nil || key.Type > group.TypeOffsetCommit {
+		return
+	}
+	k := commitKey{group: group.Of(&key), TopicPartition: store.TopicPartition{
+		Topic: key.Object.Str("topic"), Partition: int32(key.Object.Int("partition", -1)),
+	}}
+	if rec.Value == nil {
+		delete(r.newest, k)
+		return
+	}
+	value, err := key.ParseValue(rec.Value)
+	if err != nil {
+		return
+	}
+	r.newest[k] = group.OffsetCommitOf(&key, &value).Offset
+}
+
+// commits lists what is left, in a fixed order.
+func (r *commitReader) commits(dir string) []commit {
+	var list []commit
+	for _, k := range slices.SortedFunc(maps.Keys(r.newest), commitKey.compare) {
+		offset := r.newest[k]
+		k.dir = dir
+		list = append(list, commit{k, offset})
+	}
+	return list
+}

@@ -1,0 +1,92 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"logdir/store/corrupt"
+)
+
+// Severity says how much a finding matters.
+type Severity uint8
+
+// The severities. Only damage makes a check fail.
+const (
+	Info    Severity = iota // worth knowing, and normal
+	Warning                 // not as it should be, and no record is hurt
+	Damage                  // bytes that are wrong
+)
+
+// String is the word in reports.
+func (s Severity) String() string { return [...]string{"info", "warning", "damage"}[s] }
+
+// The kinds of findings that are no damage to bytes; those of damage are corrupt.Kind's.
+const (
+	PaddedIndex     corrupt.Kind = "padded-index"     // preallocated, as a killed broker leaves it
+	OlderIndex      corrupt.Kind = "older-index"      // entries by the habits of brokers before 4.0
+	OffsetGap       corrupt.Kind = "gap"              // offsets missing between segments
+	Overlap         corrupt.Kind = "overlap"          // offsets in two segments, after an interrupted cleaning
+	Leftover        corrupt.Kind = "leftover"         // a file of interrupted or postponed work
+	OrphanIndex     corrupt.Kind = "orphan-index"     // an index without its log
+	PutAside        corrupt.Kind = "put-aside"        // a -delete, -future or -stray folder
+	Foreign         corrupt.Kind = "foreign"          // nothing of Kafka's
+	Future          corrupt.Kind = "future"           // timestamps far ahead of the clock
+	BeyondEnd       corrupt.Kind = "beyond-end"       // a checkpoint ahead of its log
+	StartBeyondEnd  corrupt.Kind = "start-beyond-end" // a log start ahead of its log: a broker wipes the partition
+	EpochMismatch   corrupt.Kind = "epoch-mismatch"   // leader-epoch-checkpoint against the batches
+	UnknownLine     corrupt.Kind = "unknown-line"     // a checkpoint line without a folder
+	CommittedOffset corrupt.Kind = "committed-offset" // a group's offset outside its log
+	OpenTransaction corrupt.Kind = "open-txn"         // holds the last stable offset back
+	TopicIDs        corrupt.Kind = "topic-ids"        // one topic, several ids
+	TwoPlaces       corrupt.Kind = "two-places"       // the same partition twice
+	UnevenClusters  corrupt.Kind = "cluster-ids"      // log directories of several clusters
+)
+
+// Finding is one thing that a check has to say.
+type Finding struct {
+	Severity Severity
+	*corrupt.Error
+	// Count is how many identical findings this one stands for.
+	Count int
+	// Next is the command to type next, or "".
+	Next string
+}
+
+// Where is the place as a report shows it.
+func (f *Finding) Where() string {
+	switch {
+	case f.Count > 1:
+		return fmt.Sprintf("(%d places, the first %s)", f.Count, f.Path)
+	case f.Severity == Damage && f.Pos >= 0 && f.Size != 0:
+		return fmt.Sprintf("%s at %d", f.Path, f.Pos)
+	}
+	return f.Path
+}
+
+// groupFindings sorts by severity, worst first, and makes identical findings that are no
+// damage one. Damage keeps its places.
+func groupFindings(all []Finding) []Finding {
+	type key struct {
+		severity Severity
+		kind     corrupt.Kind
+		detail   string
+	}
+	at := map[key]int{}
+	var out []Finding
+	for _, f := range all {
+		k := key{f.Severity, f.Kind, f.Detail}
+		if i, seen := at[k]; seen && f.Severity != Damage {
+			out[i].Count++
+			continue
+		}
+		at[k] = len(out)
+		f.Count = 1
+		out = append(out, f)
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), strings.Compare(string(a.Kind), string(b.Kind)))
+	})
+	return out
+}
