@@ -179,9 +179,6 @@ type replication struct {
 
 func (r *replication) run(ctx context.Context) error {
 	err := r.rounds(ctx)
-	if _, crashed := errors.AsType[*crashError](errors.Join(append(r.failed, err)...)); crashed {
-		return errors.Join(append(r.failed, err, r.rows.Close())...)
-	}
 	for _, f := range r.follows {
 		r.failed = append(r.failed, f.fetcher.Close(context.WithoutCancel(ctx)))
 	}
@@ -215,9 +212,6 @@ func (r *replication) round(ctx context.Context) (behind bool, err error) {
 				if err := r.row(m); err != nil {
 					return behind, err
 				}
-			}
-			if _, crashed := errors.AsType[*crashError](err); crashed {
-				return behind, nil
 			}
 		}
 	}

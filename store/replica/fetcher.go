@@ -51,6 +51,7 @@ type Fetcher struct {
 	o       Options
 	logs    openLogs
 	frames  []byte // reused: what one follower fetches
+	dead    error  // a failpoint fired: nothing may be tidied up
 }
 
 // NewFetcher returns a Fetcher of the cluster's followers.
@@ -105,4 +106,9 @@ func (f *Fetcher) moves(broker int32) bool {
 }
 
 // Close syncs what was fetched, if it is to, and closes the logs.
-func (f *Fetcher) Close(ctx context.Context) error { return f.logs.close(ctx) }
+func (f *Fetcher) Close(ctx context.Context) error {
+	if f.dead != nil {
+		return nil
+	}
+	return f.logs.close(ctx)
+}

@@ -31,7 +31,7 @@ func (r *round) follow(broker int32) (*Fetched, error) {
 	f.out.From = f.at.end
 	err := f.fetch()
 	f.out.To = f.at.end
-	if f.o.DryRun {
+	if f.o.DryRun || f.dead != nil {
 		return &f.out, err
 	}
 	return &f.out, errors.Join(err, f.learn())
@@ -149,7 +149,10 @@ func (f *follower) fetch() error {
 		return errors.Join(err, damage)
 	}
 	f.at.end = f.log.End()
-	return errors.Join(f.cluster.Failpoint(store.FailReplicate), damage)
+	if f.dead = f.cluster.Failpoint(store.FailReplicate); f.dead != nil {
+		return f.dead
+	}
+	return damage
 }
 
 // read gathers frames of the leader's log from an offset on. Where damage ends them, it

@@ -3,6 +3,7 @@ package replica
 import (
 	"slices"
 
+	"logdir/store/checkpoint"
 	"logdir/store/cluster"
 )
 
@@ -30,20 +31,24 @@ func (r *round) conclude() (isr []int32, mark int64, err error) {
 	return isr, mark, r.noteMark(mark)
 }
 
-// measure finds the log ends of in-sync replicas that did not move.
+// measure finds how far the in-sync replicas that did not move have what the leader has.
+// What else a log holds does not count: it is from an older leader, and to be cut. (Kafka's
+// leader learns of a follower's log end only by a fetch, which comes after the cut.)
 func (r *round) measure() error {
 	r.ends[r.leader] = r.at.end
 	for _, broker := range r.p.ISR {
 		if _, known := r.ends[broker]; known {
 			continue
 		}
-		log, err := r.cluster.LockedReader(r.tp, broker)
+		_, at, _, err := stateOf(r.cluster, r.tp, broker, r.cluster.LockedReader)
 		if err != nil {
 			return err
 		}
-		if r.ends[broker], _, err = log.End(); err != nil {
+		mark, _, err := r.cluster.Checkpointed(broker, checkpoint.HighWatermarkFile, r.tp)
+		if err != nil {
 			return err
 		}
+		r.ends[broker] = min(divergence(r.at, at, mark), r.at.end)
 	}
 	return nil
 }

@@ -27,6 +27,8 @@ type tb interface {
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
+func now() time.Time { return epoch }
+
 // lab is a cluster in memory whose clock stands still.
 type lab struct {
 	tb

@@ -9,6 +9,7 @@ import (
 	"logdir/store"
 	"logdir/store/checkpoint"
 	"logdir/store/cluster"
+	"logdir/store/corrupt"
 )
 
 // round is one round of one partition, under its lock.
@@ -22,7 +23,7 @@ type round struct {
 	log      *store.LogReader // of the leader
 	at       state            // of the leader's log
 	mark     int64            // the leader's high watermark before the round
-	ends     map[int32]int64  // log ends, once known
+	ends     map[int32]int64  // of the logs that are known to be the leader's so far
 	moved    map[int32]bool   // the followers that fetched
 }
 
@@ -62,26 +63,33 @@ func (f *Fetcher) look(tp store.TopicPartition, broker int32) (*store.LogReader,
 	return look(f.cluster, tp, broker, f.cluster.LockedReader)
 }
 
-// look reads the state of a replica's log with a reader that open gives.
-func look(c *cluster.Cluster, tp store.TopicPartition, broker int32,
-	open func(store.TopicPartition, int32) (*store.LogReader, error),
-) (*store.LogReader, state, error) {
-	r, err := open(tp, broker)
-	if err != nil {
-		return nil, state{}, err
-	}
-	s := state{start: r.Start()}
-	end, damage, err := r.End()
-	if damage != nil {
+// look reads the state of a replica's log with a reader that open gives. A damaged end
+// is an error.
+func look(c *cluster.Cluster, tp store.TopicPartition, broker int32, open openReader) (*store.LogReader, state, error) {
+	r, s, damage, err := stateOf(c, tp, broker, open)
+	if err == nil && damage != nil {
 		err = store.DamageFound(damage, tp)
 	}
-	if err != nil {
-		return nil, state{}, err
+	return r, s, err
+}
+
+// openReader opens a replica for reading.
+type openReader func(tp store.TopicPartition, broker int32) (*store.LogReader, error)
+
+// stateOf reads the state of a replica's log, which ends before any damage.
+func stateOf(c *cluster.Cluster, tp store.TopicPartition, broker int32, open openReader) (r *store.LogReader, s state, damage *corrupt.Error, err error) {
+	if r, err = open(tp, broker); err != nil {
+		return nil, s, nil, err
 	}
+	end, damage, err := r.End()
+	if err != nil {
+		return nil, s, nil, err
+	}
+	s.start = r.Start()
 	s.end = max(end, s.start)
 	s.epochs, err = checkpoint.ReadEpochs(c.FS(), filepath.Join(r.Dir(), checkpoint.EpochFile))
 	s.epochs.TruncateFromEnd(s.end + 1)
-	return r, s, err
+	return r, s, damage, err
 }
 
 // run lets the followers fetch, then counts who is in sync.
@@ -90,6 +98,9 @@ func (r *round) run() ([]Fetched, error) {
 	var errs []error
 	for _, broker := range r.followers() {
 		one, err := r.follow(broker)
+		if r.dead != nil {
+			return moved, r.dead
+		}
 		if err != nil {
 			errs = append(errs, err)
 		}

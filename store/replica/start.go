@@ -50,7 +50,7 @@ func wake(ctx context.Context, c *cluster.Cluster, id int32, repair Repair) (s S
 		return s, err
 	}
 	if s.Clean {
-		return s, c.Hold(ctx, id)
+		return s, errors.Join(c.Hold(ctx, id), checkpoint.RemoveCleanShutdown(c.FS(), c.BrokerDir(id)))
 	}
 	if s.Repaired, err = repair(ctx); err != nil {
 		return s, err
