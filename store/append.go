@@ -55,7 +55,10 @@ func (l *Log) AssignEpoch(epoch int32) error {
 	if err := l.ready(); err != nil {
 		return err
 	}
-	return l.assignEpoch(epoch, l.End())
+	if err := l.assignEpoch(epoch, l.End()); err != nil {
+		return l.fail(err)
+	}
+	return nil
 }
 
 // assignEpoch writes the history of epochs, synced, if it changes. Always before the
@@ -188,6 +191,7 @@ func (w *writer) add(b *record.Batch) error {
 		w.run = b.Raw()[:0]
 	}
 	if err := w.log.assignEpoch(b.LeaderEpoch(), b.BaseOffset()); err != nil {
+		w.broken = true
 		return err
 	}
 	if err := w.updateProducer(b); err != nil {

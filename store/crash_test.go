@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"logdir/store"
+	"logdir/store/checkpoint"
 	"logdir/store/segment"
 	"logdir/store/vfs"
 	"logdir/store/vfs/faultfs"
@@ -365,6 +366,9 @@ func TestShortWriteIsTakenBack(t *testing.T) {
 	if _, err := l.Append(plain(t, "b"), 0); !errors.Is(err, faultfs.ErrFault) {
 		t.Fatalf("got %v", err)
 	}
+	if l.End() != 1 {
+		t.Errorf("log end %d after the failure", l.End())
+	}
 	full = false
 	appendAll(t, l, plain(t, "c"))
 	if err := l.Close(); err != nil {
@@ -456,4 +460,33 @@ func TestBadSectorsAreNoDamage(t *testing.T) {
 func isDamage(err error) bool {
 	e, ok := errors.AsType[*store.Error](err)
 	return ok && e.Class == store.Damage
+}
+
+// TestEpochThatWasNotWritten is tried again: it must stand in the file before the first
+// batch of it stands in the log.
+func TestEpochThatWasNotWritten(t *testing.T) {
+	mem := newDir(t)
+	full := false
+	fs := faultfs.Wrap(mem, func(op faultfs.Op) error {
+		if full {
+			return faultfs.ErrFault
+		}
+		return nil
+	})
+	l, err := store.OpenLog(fs, dir, config(1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	full = true
+	if _, err := l.Append(plain(t, "a"), 4); !errors.Is(err, faultfs.ErrFault) {
+		t.Fatalf("got %v", err)
+	}
+	full = false
+	if _, err := l.Append(plain(t, "a"), 4); err != nil {
+		t.Fatal(err)
+	}
+	epochs, err := checkpoint.ReadEpochs(mem, filepath.Join(dir, checkpoint.EpochFile))
+	if err != nil || len(epochs) != 1 || epochs[0] != (checkpoint.EpochEntry{Epoch: 4}) {
+		t.Errorf("epochs %v, %v", epochs, err)
+	}
 }

@@ -27,7 +27,8 @@ type Log struct {
 	config Config
 
 	bases     []int64           // of the segments, ascending, never empty once open
-	active    *segment.Appender // of the last of them; nil after an error
+	active    *segment.Appender // of the last of them; nil after an error and once closed
+	end, size int64             // log end and bytes of the active segment when it was let go
 	seen      fs.FileInfo       // of its log, when this Log last looked or wrote
 	epochs    checkpoint.Epochs
 	producers *producer.State // nil until somebody needs it
@@ -152,8 +153,14 @@ func (l *Log) Config() Config { return l.config }
 // Start is the log start offset: the first that may be read.
 func (l *Log) Start() int64 { return max(l.config.LogStart, l.bases[0]) }
 
-// End is the log end offset: the next to be written. It holds until an error.
-func (l *Log) End() int64 { return l.active.NextOffset() }
+// End is the log end offset: the next to be written. After an error it is the last one
+// known.
+func (l *Log) End() int64 {
+	if l.active == nil {
+		return l.end
+	}
+	return l.active.NextOffset()
+}
 
 // Epoch is the last leader epoch that the log knows, -1 if none.
 func (l *Log) Epoch() int32 {
@@ -166,7 +173,10 @@ func (l *Log) Epochs() checkpoint.Epochs { return l.epochs }
 
 // Size is the bytes of all segments together.
 func (l *Log) Size() (int64, error) {
-	total := l.active.Size()
+	total := l.size
+	if l.active != nil {
+		total = l.active.Size()
+	}
 	for _, base := range l.bases[:len(l.bases)-1] {
 		size, err := vfs.Size(l.fs, l.path(segment.FileName(base, segment.LogSuffix)))
 		if err != nil {
@@ -230,8 +240,11 @@ func (l *Log) ready() error {
 // let closes the active segment, which the next call opens again.
 func (l *Log) let() error {
 	active := l.active
-	l.active = nil
-	if active == nil || l.crashed {
+	if active == nil {
+		return nil
+	}
+	l.end, l.size, l.active = active.NextOffset(), active.Size(), nil
+	if l.crashed {
 		return nil
 	}
 	return active.Close()

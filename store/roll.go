@@ -84,10 +84,9 @@ func (l *Log) rollTo(base int64) error {
 
 // begin makes the segment at base the active one.
 func (l *Log) begin(base int64) error {
-	if err := l.active.Close(); err != nil {
+	if err := l.let(); err != nil {
 		return err
 	}
-	l.active = nil
 	l.bases = append(l.bases, base)
 	if err := l.openActive(); err != nil {
 		return err
