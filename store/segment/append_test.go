@@ -304,7 +304,10 @@ func TestAppendMidWrite(t *testing.T) {
 
 // Kafka's own segments, appended batch by batch, give Kafka's own index files.
 func TestAppendAsKafka(t *testing.T) {
-	files := readPack(t, fixtures.Corpus(t, "kafka-recovery", "base.tar.gz"))
+	files := map[string][]byte{}
+	eachFile(t, fixtures.Corpus(t, "kafka-recovery", "base.tar.gz"), func(name string, data []byte) {
+		files[path.Base(name)] = data
+	})
 	for _, base := range []int64{0, 179, 342} {
 		fs := newDir(t)
 		log := files[segment.FileName(base, segment.LogSuffix)]
@@ -325,24 +328,23 @@ func TestAppendAsKafka(t *testing.T) {
 	}
 }
 
-// readPack reads the files of a packed directory by their base name.
-func readPack(t testing.TB, name string) map[string][]byte {
+// eachFile reads the files of a packed directory.
+func eachFile(t testing.TB, pack string, visit func(name string, data []byte)) {
 	t.Helper()
-	f, err := os.Open(name)
+	f, err := os.Open(pack)
 	must(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
 	must(t, err)
-	files := map[string][]byte{}
 	for r := tar.NewReader(z); ; {
 		h, err := r.Next()
 		if err == io.EOF {
-			return files
+			return
 		}
 		must(t, err)
 		data, err := io.ReadAll(r)
 		must(t, err)
-		files[path.Base(h.Name)] = data
+		visit(h.Name, data)
 	}
 }
 

@@ -3,6 +3,7 @@ package segment
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 
 	"logdir/store/corrupt"
 	"logdir/store/record"
@@ -61,11 +62,10 @@ func (w *walker) stub() bool {
 	switch {
 	case !w.begins(rest):
 		return w.report(corrupt.Garbage, left, "%d bytes that do not begin a batch", left)
-	case left < sizeEnd:
-		return w.report(corrupt.Torn, left, "have %d bytes, need unknown", left)
+	case left >= sizeEnd || left >= 8 && string(rest[:4]) == mkb1Magic:
+		return w.report(corrupt.Torn, left, "have %d of %d bytes", left, claimedSize(rest))
 	}
-	need := claimedSize(rest)
-	return w.report(corrupt.Torn, left, "have %d of %d bytes", left, need)
+	return w.report(corrupt.Torn, left, "have %d bytes, need unknown", left)
 }
 
 // sizeEnd is the first byte behind the size field of Kafka's frames.
@@ -152,8 +152,12 @@ func (w *walker) badMagic(size int64, f record.Format) bool {
 	if !w.takeRange(size, f) {
 		return false
 	}
-	magic := int8(w.batch.Raw()[record.PrefixSize-1])
-	w.report(corrupt.BadMagic, size, "magic %d, but %s makes the stored checksum match", magic, f)
+	raw := w.batch.Raw()
+	magic := strconv.Itoa(int(int8(raw[record.PrefixSize-1])))
+	if f == record.MKB1 {
+		magic = strconv.Quote(string(raw[:len(mkb1Magic)]))
+	}
+	w.report(corrupt.BadMagic, size, "magic %s, but %s makes the stored checksum match", magic, f)
 	w.damage.Field = "magic"
 	describe(w.damage, &w.batch)
 	return w.err == nil
