@@ -120,7 +120,7 @@ func addLogDirs(scope *inspect.CheckScope, v *cluster.View, name string) error {
 func checkTable(r *inspect.CheckReport) render.Report {
 	t := render.Table{
 		Columns: []string{"SEVERITY", "KIND", "COUNT", "WHERE", "DETAIL", "NEXT"},
-		Extra:   []string{"file", "position", "bytes"},
+		Extra:   []string{"files", "position", "bytes"},
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -134,7 +134,7 @@ func checkTable(r *inspect.CheckReport) render.Report {
 		if f.Severity == inspect.Damage {
 			pos, size = render.Known(f.Pos), render.Known(f.Size)
 		}
-		t.Rows = append(t.Rows, []any{f.Severity.String(), string(f.Kind), f.Count, f.Where(), detail, next, f.Path, pos, size})
+		t.Rows = append(t.Rows, []any{f.Severity.String(), string(f.Kind), f.Count, f.Where(), detail, next, f.Files, pos, size})
 	}
 	return t
 }

@@ -48,17 +48,23 @@ const (
 type Finding struct {
 	Severity Severity
 	*corrupt.Error
-	// Count is how many identical findings this one stands for.
+	// Count is how many identical findings this one stands for, Files where they are.
 	Count int
+	Files []string
 	// Next is the command to type next, or "".
 	Next string
 }
 
-// Where is the place as a report shows it.
+// fewPlaces is how many places of one finding a report names.
+const fewPlaces = 3
+
+// Where is the place, or the places, as a report shows them.
 func (f *Finding) Where() string {
 	switch {
+	case f.Count > fewPlaces:
+		return fmt.Sprintf("(%d places, the first %s)", f.Count, f.Files[0])
 	case f.Count > 1:
-		return fmt.Sprintf("(%d places, the first %s)", f.Count, f.Path)
+		return strings.Join(f.Files, ",")
 	case f.Severity == Damage && f.Pos >= 0 && f.Size != 0:
 		return fmt.Sprintf("%s at %d", f.Path, f.Pos)
 	}
@@ -79,10 +85,11 @@ func groupFindings(all []Finding) []Finding {
 		k := key{f.Severity, f.Kind, f.Detail}
 		if i, seen := at[k]; seen && f.Severity != Damage {
 			out[i].Count++
+			out[i].Files = append(out[i].Files, f.Path)
 			continue
 		}
 		at[k] = len(out)
-		f.Count = 1
+		f.Count, f.Files = 1, []string{f.Path}
 		out = append(out, f)
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int {
