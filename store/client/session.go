@@ -121,6 +121,7 @@ func (s *Session) Send(ctx context.Context, requests []Request) error {
 // Failed tells whether a partition takes nothing more. Err has the reason.
 func (s *Session) Failed(partition int) bool { return s.failed[partition] != nil }
 
+// sendOne sends one request until each of its batches has an outcome.
 func (s *Session) sendOne(ctx context.Context, q Request) error {
 	q.moveUp(s.skipped[q.Partition])
 	retries := 0
@@ -131,7 +132,8 @@ func (s *Session) sendOne(ctx context.Context, q Request) error {
 		}
 		reply, cause := s.leader.Append(ctx, now, s.o.Acks)
 		lost := s.loses(reply)
-		if (lost || errors.Is(cause, ErrFull) && len(reply.Answers) == 0) && retries < s.o.Retries {
+		again := lost || errors.Is(cause, ErrFull) && len(reply.Answers) == 0
+		if again && retries < s.o.Retries {
 			retries++
 			s.o.Sleep(s.o.Backoff)
 			continue
@@ -193,14 +195,10 @@ func (s *Session) await(ctx context.Context, committed func(context.Context) err
 // rest of q. A full partition's batch is diverted; after any other error, or without a
 // dead letter queue, the partition takes nothing more.
 func (s *Session) refused(ctx context.Context, q Request, cause error, retries int) (Request, error) {
-	first := q.first(1)
 	if errors.Is(cause, ErrFull) && s.o.DeadLetters != nil {
-		cause = s.o.DeadLetters.Divert(ctx, q.Partition, first.Frames, retries)
+		cause = s.o.DeadLetters.Divert(ctx, q.Partition, q.first(1).Frames, retries)
 		if cause == nil {
-			rest := q.rest(1)
-			rest.moveUp(int32(first.Batches[0].Records))
-			s.divert(first)
-			return rest, s.conclude(first, Diverted)
+			return s.diverted(q)
 		}
 	}
 	s.failed[q.Partition] = cause
@@ -208,12 +206,15 @@ func (s *Session) refused(ctx context.Context, q Request, cause error, retries i
 	return q, nil
 }
 
-// divert notes a diverted batch. Its sequences were never used in the log: the batches
-// behind it move up, or the leader would see a gap.
-func (s *Session) divert(q Request) {
-	records := q.Batches[0].Records
-	s.skipped[q.Partition] += int32(records)
-	s.note(problem{partition: q.Partition, status: Diverted, records: records})
+// diverted reports the first batch of q and returns the rest. Its sequences were not used
+// in the log: the batches behind it move up, or the leader would see a gap.
+func (s *Session) diverted(q Request) (Request, error) {
+	first, rest := q.first(1), q.rest(1)
+	n := first.Batches[0].Records
+	s.skipped[q.Partition] += int32(n)
+	rest.moveUp(int32(n))
+	s.note(problem{partition: q.Partition, status: Diverted, records: n})
+	return rest, s.conclude(first, Diverted)
 }
 
 // conclude reports every batch of q with a status that has no offsets.
