@@ -44,10 +44,23 @@ func (l *Log) AppendReplica(frames []byte) error {
 	if err := l.ready(); err != nil {
 		return err
 	}
+	if err := l.forgetUnused(); err != nil {
+		return err
+	}
 	w := writer{log: l, next: l.End()}
 	err := w.eachFrame(frames, w.follow)
 	_, err = w.finish(err)
 	return err
+}
+
+// forgetUnused drops leader epochs that begin at the log end: this replica led and wrote
+// nothing. The records that come now may be of an earlier epoch, and must not count as
+// of that one.
+func (l *Log) forgetUnused() error {
+	if !l.epochs.TruncateFromEnd(l.End()) {
+		return nil
+	}
+	return checkpoint.WriteEpochs(l.fs, l.path(checkpoint.EpochFile), l.epochs)
 }
 
 // AssignEpoch notes that a leader of this epoch begins at the log end, before it appends.

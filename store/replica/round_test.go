@@ -291,3 +291,26 @@ func TestMKB1(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestStaleFollowerDoesNotCount: a replica that has not fetched since an election holds
+// records of the old leader, as many as the new one has. They are not the same records.
+func TestStaleFollowerDoesNotCount(t *testing.T) {
+	l := newLab(t, 3)
+	l.lead("old")
+	l.promote(2, replica.Vote{})
+	l.lead("new")
+	l.wantRound(replica.Options{Except: []int32{1}}, "3: 0..1 cut - hw 0 isr [1 2 3]")
+	l.wantRound(replica.Options{}, "1: 0..1 cut 0 hw 1 isr [1 2 3]; 3: 1..1 cut - hw 1 isr [1 2 3]")
+}
+
+// TestUnusedEpoch: a broker led and wrote nothing. What it then copies is of an earlier
+// epoch, and must not be cut for that again.
+func TestUnusedEpoch(t *testing.T) {
+	l := newLab(t, 2)
+	l.lead("a", "b")
+	l.round(replica.Options{MaxBytes: 1})
+	l.promote(2, replica.Vote{})
+	l.promote(1, replica.Vote{})
+	l.wantRound(replica.Options{}, "2: 1..2 cut - hw 2 isr [1 2]")
+	l.wantRound(replica.Options{}, "2: 2..2 cut - hw 2 isr [1 2]")
+}
