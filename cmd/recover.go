@@ -322,9 +322,18 @@ func (s *recoverRun) tell() {
 	}
 	for i, w := range s.works {
 		if s.ids != nil && s.ids[i] != "" {
-			s.env.Hint("logdir undo %s%s takes it back; the old bytes are in %s", s.dataDirFlag(), s.ids[i], s.quarantine(w.place).Dir)
+			s.env.Hint("logdir undo %s%s takes it back; the old bytes are in %s", s.undoDir(w.place), s.ids[i], s.quarantine(w.place).Dir)
 		}
 	}
+}
+
+// undoDir is how undo is told where a run was, which with a PATH need not be the data
+// directory.
+func (s *recoverRun) undoDir(p location) string {
+	if absolute(s.env.Global.DataDir) == p.root {
+		return s.dataDirFlag()
+	}
+	return "-d " + p.root + " "
 }
 
 // lossWords says what goes, in one sentence.
