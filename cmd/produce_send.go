@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"runtime/debug"
 
 	"logdir/store/client"
 )
@@ -25,8 +26,19 @@ func (s *sender) start(ctx context.Context) error {
 		return nil
 	}
 	s.done = make(chan error, 1)
-	go func() { s.done <- s.session.Send(ctx, s.requests) }()
+	go func() { s.done <- guarded(func() error { return s.session.Send(ctx, s.requests) }) }()
 	return nil
+}
+
+// guarded runs f and turns a panic, which is a defect of ours, into an error: in a
+// goroutine it would end the process with Go's exit code 2, which means bad usage here.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicError{value: v, stack: debug.Stack()}
+		}
+	}()
+	return f()
 }
 
 // wait waits for the send that is on its way, if there is one.
