@@ -1,9 +1,11 @@
 package segment
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"strconv"
+	"strings"
 
 	"logdir/store/corrupt"
 	"logdir/store/record"
@@ -50,9 +52,25 @@ func (w *walker) report(kind corrupt.Kind, size int64, format string, args ...an
 
 func (w *walker) zeros(left int64) bool {
 	if left < minZeros {
-		return w.report(corrupt.Torn, left, "have %d bytes, need unknown", left)
+		return w.tornUnknown(left)
 	}
 	return w.report(corrupt.Zeros, left, "%d zero bytes to the end of the file", left)
+}
+
+// tornUnknown is a batch of which not even the length is there.
+func (w *walker) tornUnknown(left int64) bool {
+	return w.report(corrupt.Torn, left, "have %s, need unknown", count(left, "byte"))
+}
+
+// count is a number with its noun.
+func count(n int64, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case noun == "batch":
+		noun += "e"
+	}
+	return strconv.FormatInt(n, 10) + " " + noun + "s"
 }
 
 // stub classifies a rest too short to tell a magic.
@@ -61,11 +79,11 @@ func (w *walker) stub() bool {
 	left := int64(len(rest))
 	switch {
 	case !w.begins(rest):
-		return w.report(corrupt.Garbage, left, "%d bytes that do not begin a batch", left)
+		return w.report(corrupt.Garbage, left, "%s not the beginning of a batch", count(left, "byte"))
 	case left >= sizeEnd || left >= 8 && string(rest[:4]) == mkb1Magic:
 		return w.report(corrupt.Torn, left, "have %d of %d bytes", left, claimedSize(rest))
 	}
-	return w.report(corrupt.Torn, left, "have %d bytes, need unknown", left)
+	return w.tornUnknown(left)
 }
 
 // sizeEnd is the first byte behind the size field of Kafka's frames.
@@ -84,9 +102,12 @@ const mkb1Magic = "MKB1"
 // begins says whether rest, fewer than PrefixSize bytes, can be the first bytes of the
 // next batch: its offset not below the log end, its length a sensible one.
 func (w *walker) begins(rest []byte) bool {
-	if n := min(len(rest), len(mkb1Magic)); string(rest[:n]) == mkb1Magic[:n] && n == len(mkb1Magic) {
-		lo, hi := span(rest[n:], 4)
+	if size, ok := bytes.CutPrefix(rest, []byte(mkb1Magic)); ok {
+		lo, hi := span(size, 4)
 		return hi >= record.MKB1HeaderSize-sizeEnd && lo <= uint64(w.biggest)
+	}
+	if w.batch.Format() == record.MKB1 { // the log's frame before
+		return strings.HasPrefix(mkb1Magic, string(rest))
 	}
 	lo, hi := span(rest, 8)
 	if int64(hi) < w.low || int64(lo) >= w.high || lo > math.MaxInt64 {

@@ -73,6 +73,12 @@ func TestScanOtherFormats(t *testing.T) {
 		{"MKB1, torn in the length", cut(m, 246), segment.Options{}, lines(
 			"good 0..2 at 0",
 			"torn at 240 size 6: have 6 bytes, need unknown (no batch)")},
+		{"MKB1, torn in the magic", cut(m, 242), segment.Options{}, lines(
+			"good 0..2 at 0",
+			"torn at 240 size 2: have 2 bytes, need unknown (no batch)")},
+		{"MKB1, not torn", put(cut(m, 242), 240, "4d4e"), segment.Options{}, lines(
+			"good 0..2 at 0",
+			"garbage at 240 size 2: 2 bytes not the beginning of a batch (no batch)")},
 		{"MKB1, torn behind the length", cut(m, 250), segment.Options{}, lines(
 			"good 0..2 at 0",
 			"torn at 240 size 10: have 10 of 80 bytes (no batch)")},

@@ -117,10 +117,10 @@ func TestScanEndOfFile(t *testing.T) {
 			"garbage at 720 size 87: no batch in 87 bytes to the end of the file (no batch)")},
 		{"garbage of sixteen bytes", join(f, junk[:16]), segment.Options{}, lines(
 			"good 0..9 at 0",
-			"garbage at 720 size 16: 16 bytes that do not begin a batch (no batch)")},
+			"garbage at 720 size 16: 16 bytes not the beginning of a batch (no batch)")},
 		{"garbage of one byte", join(f, []byte{0x2e}), segment.Options{}, lines(
 			"good 0..9 at 0",
-			"garbage at 720 size 1: 1 bytes that do not begin a batch (no batch)")},
+			"garbage at 720 size 1: 1 byte not the beginning of a batch (no batch)")},
 		{"nothing but garbage", junk, segment.Options{}, lines(
 			"garbage at 0 size 87: no batch in 87 bytes to the end of the file (no batch)")},
 		{"last batch with a wrong checksum", put(f, 717, "00"), segment.Options{}, lines(
@@ -147,21 +147,21 @@ func TestScanStale(t *testing.T) {
 	runScanCases(t, []scanCase{
 		{"second copies", join(f, f[144:360]), segment.Options{}, lines(
 			"good 0..9 at 0",
-			"stale at 720 size 216 offsets 2..4: 3 batches whose offsets were already used, log end is 10 (no batch)")},
+			"stale at 720 size 216 offsets 2..4: 3 batches with offsets already used, log end is 10 (no batch)")},
 		{"second copies out of order", join(f, batch(f, 4), batch(f, 2)), segment.Options{}, lines(
 			"good 0..9 at 0",
-			"stale at 720 size 144 offsets 2..4: 2 batches whose offsets were already used, log end is 10 (no batch)")},
+			"stale at 720 size 144 offsets 2..4: 2 batches with offsets already used, log end is 10 (no batch)")},
 		{"second copies, then zeros", join(f, batch(f, 2), make([]byte, 100)), segment.Options{}, lines(
 			"good 0..9 at 0",
-			"stale at 720 size 72 offsets 2..2: 1 batches whose offsets were already used, log end is 10 (no batch)",
+			"stale at 720 size 72 offsets 2..2: 1 batch with offsets already used, log end is 10 (no batch)",
 			"zeros at 792 size 100: 100 zero bytes to the end of the file (no batch)")},
 		{"second copies, then a torn one", join(f, batch(f, 2), appendBatch(t, nil, 10, 0)[:40]), segment.Options{}, lines(
 			"good 0..9 at 0",
-			"stale at 720 size 72 offsets 2..2: 1 batches whose offsets were already used, log end is 10 (no batch)",
+			"stale at 720 size 72 offsets 2..2: 1 batch with offsets already used, log end is 10 (no batch)",
 			"torn at 792 size 40 offsets 10..-1: have 40 of 74 bytes (no batch)")},
 		{"of an older leader", join(newer, inEpoch(appendBatchOf(t, nil, 1, 0, "else"), 2)), segment.Options{}, lines(
 			"good 0..2 at 0",
-			"stale at 216 size 74 offsets 1..1: 1 batches whose offsets were already used, log end is 3 (no batch)")},
+			"stale at 216 size 74 offsets 1..1: 1 batch with offsets already used, log end is 3 (no batch)")},
 		// The same leader wrote it, and it is nowhere else: it may be a good batch with a
 		// damaged offset, and must not be cut as a copy.
 		{"of the same leader, but no copy", join(f, appendBatchOf(t, nil, 3, 0, "else")), segment.Options{}, lines(

@@ -16,12 +16,12 @@ func (s *Scanner) isStale() bool {
 
 // takeStale makes one damaged range of the stale frames that stand one behind the other.
 func (s *Scanner) takeStale() {
-	start, count := s.w.pos, 0
+	start, n := s.w.pos, int64(0)
 	first, last := s.w.batch.BaseOffset(), s.w.batch.LastOffset()
 	records := int64(0)
 	end := s.w.pos
 	for s.w.damage == nil && s.isStale() {
-		count++
+		n++
 		first, last = min(first, s.w.batch.BaseOffset()), max(last, s.w.batch.LastOffset())
 		records += int64(max(s.w.batch.Count(), 0))
 		end = s.w.next
@@ -30,7 +30,7 @@ func (s *Scanner) takeStale() {
 		}
 	}
 	s.w.pos, s.w.next, s.w.whole = start, end, false
-	bad := corrupt.Newf(corrupt.Stale, start, end-start, "%d batches whose offsets were already used, log end is %d", count, s.next)
+	bad := corrupt.Newf(corrupt.Stale, start, end-start, "%s with offsets already used, log end is %d", count(n, "batch"), s.next)
 	bad.BaseOffset, bad.LastOffset, bad.Records = first, last, records
 	s.found(bad)
 }

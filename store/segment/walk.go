@@ -38,7 +38,7 @@ func (w *walker) reset(r io.ReaderAt, size int64, o *Options) {
 	}
 	w.size, w.trust = size, o.SkipCRC
 	w.biggest = int64(o.maxBatch())
-	w.pos, w.next, w.whole, w.damage = o.Start, o.Start, false, nil
+	w.pos, w.next, w.batch, w.whole, w.damage = o.Start, o.Start, record.Batch{}, false, nil
 	w.aux.r, w.aux.end, w.aux.buf, w.aux.err = r, w.end, nil, nil
 	w.wasted, w.budget = 0, wasteFactor*size+wasteFloor
 }
@@ -53,7 +53,7 @@ const (
 // step goes to the next frame or damaged range. It is false at the end, and at an I/O error.
 func (w *walker) step() bool {
 	w.pos, w.whole, w.damage = w.next, false, nil
-	if i := w.next - w.window.pos; uint64(i) < uint64(len(w.buf)) {
+	if i := w.next - w.window.pos; !w.trust && uint64(i) < uint64(len(w.buf)) {
 		if b, ok := record.Good(w.buf[i:]); ok {
 			w.take(b)
 			return true
