@@ -13,21 +13,33 @@ var markers = []struct {
 	marker EndTxnMarker
 	time   int64
 }{
-	{`
+	{
+		`
 		0000000000000002 00000042 00000000 02 10bdf102 0030 00000000
 		0000018bcfe56805 0000018bcfe56805 00000000000003e8 0000 ffffffff 00000001
 		20 00 00 00 08 0000 0000 0c 0000 00000005 00`,
-		func(m *Meta) { m.BaseOffset, m.ProducerID = 2, 1000 }, EndTxnMarker{Abort, 5}, 1700000000005},
-	{`
+		func(m *Meta) { m.BaseOffset, m.ProducerID = 2, 1000 },
+		EndTxnMarker{Abort, 5},
+		1700000000005,
+	},
+	{
+		`
 		0000000000000004 00000042 00000000 02 d48c09b6 0030 00000000
 		0000018bcfe5680f 0000018bcfe5680f 00000000000003e8 0000 ffffffff 00000001
 		20 00 00 00 08 0000 0001 0c 0000 00000005 00`,
-		func(m *Meta) { m.BaseOffset, m.ProducerID = 4, 1000 }, EndTxnMarker{Commit, 5}, 1700000000015},
-	{`
+		func(m *Meta) { m.BaseOffset, m.ProducerID = 4, 1000 },
+		EndTxnMarker{Commit, 5},
+		1700000000015,
+	},
+	{
+		`
 		0000000000000001 00000042 00000000 02 049e805f 0030 00000000
 		0000018bcfe56801 0000018bcfe56801 0000000000000009 0000 ffffffff 00000001
 		20 00 00 00 08 0000 0001 0c 0000 00000007 00`,
-		func(m *Meta) { m.BaseOffset, m.ProducerID = 1, 9 }, EndTxnMarker{Commit, 7}, 1700000000001},
+		func(m *Meta) { m.BaseOffset, m.ProducerID = 1, 9 },
+		EndTxnMarker{Commit, 7},
+		1700000000001,
+	},
 }
 
 func TestEndTxnMarkers(t *testing.T) {

@@ -3,7 +3,7 @@ package record
 // TimestampType says what the timestamps of a batch mean.
 type TimestampType int8
 
-// Kafka's timestamp types; v0 and MKB1 have none.
+// Kafka's timestamp types. v0 has none, nor has a marker of MKB1.
 const (
 	NoTimestampType TimestampType = -1
 	CreateTime      TimestampType = 0
