@@ -45,9 +45,12 @@ func AppendAssignment(dst []byte, version int16, o *message.Object) ([]byte, err
 	return consumerAssignment.Append(binary.BigEndian.AppendUint16(dst, uint16(version)), version, o)
 }
 
-// withBlobs returns a group's value with its members' blobs decoded, where they can be. The
-// original keeps its bytes.
+// withBlobs returns the value of a group of consumers with its members' blobs decoded, where
+// they can be. The original keeps its bytes.
 func withBlobs(value *message.Object) *message.Object {
+	if value.Str("protocolType") != ConsumerProtocol {
+		return value
+	}
 	shown := &message.Object{Members: append([]message.Member(nil), value.Members...)}
 	members := value.Objects("members")
 	decoded := make([]any, len(members))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"logdir/fixtures"
+	"logdir/store/message"
 	"logdir/store/record"
 )
 
@@ -50,7 +51,7 @@ func tarball(t testing.TB, name string) map[string]string {
 // decoded is how Kafka's tool prints key and value of a record.
 func decoded(r *record.Record) string {
 	key, err := ParseKey(r.Key)
-	if errors.Is(err, ErrUnknownType) {
+	if errors.Is(err, message.ErrUnknownType) {
 		return fmt.Sprintf(" key: Unknown record type %d at offset %d, skipping.", key.Type, r.Offset)
 	}
 	if err != nil {

@@ -10,7 +10,7 @@
 //	 0 1  group, topic, partition    a committed offset                      0.8.2
 //	 2    group                      generation and members                  0.9
 //	 3-8  groupId, maybe memberId    consumer groups of KIP-848              3.5
-//	 9-15 groupId, maybe memberId    share groups                            3.9
+//	10-15 groupId, maybe memberId    share groups                            3.9
 //	16    groupId, regularExpression topics that an expression matches       4.0
 //	17-23 groupId, maybe memberId    streams groups                          4.1
 //

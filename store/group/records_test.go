@@ -76,15 +76,14 @@ func TestGoldenRecords(t *testing.T) {
 
 func TestUnknownRecords(t *testing.T) {
 	commit, _ := TypeOf(TypeOffsetCommit)
-	dropped, _ := TypeOf(9)
 	for name, err := range map[string]error{
 		"record type 99 is unknown":       second(ParseKey([]byte{0, 99})),
 		"record type 18 is unknown":       second(ParseKey([]byte{0, 18, 0, 0})),
 		"record type -1 is unknown":       second(ParseKey([]byte{0xff, 0xff})),
 		"record type 1 has no version 99": second(commit.ParseValue([]byte{0, 99})),
-		"record type 9 has no version 0":  second(dropped.ParseValue([]byte{0, 0})),
+		"record type 9 is unknown":        second(ParseKey([]byte{0, 9, 0, 0})),
 	} {
-		if !errors.Is(err, ErrUnknownType) || err.Error() != name {
+		if !errors.Is(err, message.ErrUnknownType) || err.Error() != name {
 			t.Errorf("%v, want %s", err, name)
 		}
 	}
@@ -139,7 +138,7 @@ func TestRecordTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := key.Group(); got != "group-value" && got != "groupId-value" {
+		if got := Of(&key); got != "group-value" && got != "groupId-value" {
 			t.Errorf("type %d: group %q", r.Type, got)
 		}
 	}
