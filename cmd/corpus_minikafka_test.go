@@ -72,7 +72,7 @@ func expectedBatches(t *testing.T, file string) map[string][]miniBatch {
 			Partition   int
 			miniBatch
 		}
-		decode(t, line, &b)
+		unmarshal(t, line, &b)
 		if b.Kind == "batch" {
 			name := fmt.Sprintf("%s:%d", b.Topic, b.Partition)
 			all[name] = append(all[name], b.miniBatch)
@@ -90,7 +90,7 @@ func dumpedBatches(t *testing.T, out []byte) []miniBatch {
 			Marker  *string `json:"end_txn_marker"`
 			Records []map[string]any
 		}
-		decode(t, line, &b)
+		unmarshal(t, line, &b)
 		b.LeaderEpoch = b.Epoch
 		if b.Marker != nil {
 			word := strings.ToLower(*b.Marker)
@@ -145,7 +145,7 @@ func eachObject(t *testing.T, jsonLines []byte, yield func(line []byte)) {
 	}
 }
 
-func decode(t *testing.T, line []byte, v any) {
+func unmarshal(t *testing.T, line []byte, v any) {
 	if err := json.Unmarshal(line, v); err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}

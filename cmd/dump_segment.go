@@ -74,7 +74,7 @@ func (o *dumpOptions) addFlags(c *cobra.Command) {
 	f.StringVar(&o.keyDecoder, "key-decoder-class", "", "decoder `class` of keys: String, Integer, Long or Default")
 	f.StringVar(&o.valueDecoder, "value-decoder-class", "", "decoder `class` of values")
 	flagGroup(c, "records", "deep-iteration", "print-data-log", "skip-record-metadata", "hex")
-	flagGroup(c, "decoders", "key-decoder-class", "value-decoder-class")
+	flagGroup(c, "decoder classes", "key-decoder-class", "value-decoder-class")
 	flagGroup(c, "indexes", "verify-index-only", "index-sanity-check", "max-message-size")
 	o.decoders.addFlags(c)
 }
@@ -179,11 +179,13 @@ func (o *dumpOptions) printer(env *Env) inspect.Printer {
 
 // decoder chooses how keys and values are decoded; nil is as text.
 func (o *dumpOptions) decoder(json bool) func(*inspect.DumpFile) inspect.Decoder {
-	if d := o.decoders.choose(json); d != nil {
-		return d
-	}
-	if o.hasClass() {
+	switch {
+	case o.decoders.any():
+		return o.decoders.choose
+	case o.hasClass():
 		return func(*inspect.DumpFile) inspect.Decoder { return inspect.NewClassDecoder(o.keyClass, o.valueClass) }
+	case json:
+		return o.decoders.choose
 	}
 	return nil
 }

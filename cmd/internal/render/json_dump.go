@@ -17,8 +17,9 @@ type DumpJSON struct {
 	NewDecoder func(*inspect.DumpFile) inspect.Decoder
 
 	decoder inspect.Decoder
-	head    []byte // `{"file":"…",` of this file
-	count   int    // records of this batch so far
+	decoded *inspect.DumpFile // what decoder was made for
+	head    []byte            // `{"file":"…",` of this file
+	count   int               // records of this batch so far
 	offset  counter
 	stamp   counter
 }
@@ -132,8 +133,8 @@ func (j *DumpJSON) Record(dst []byte, b *inspect.Frame, r *record.Record) []byte
 
 func (j *DumpJSON) appendDataJSON(dst []byte, b *inspect.Frame, r *record.Record) []byte {
 	if j.NewDecoder != nil {
-		if j.decoder == nil {
-			j.decoder = j.NewDecoder(b.File)
+		if j.decoded != b.File {
+			j.decoder, j.decoded = j.NewDecoder(b.File), b.File
 		}
 		if j.decoder != nil {
 			return appendDecodedJSON(dst, j.decoder, r)

@@ -19,8 +19,9 @@ type DumpText struct {
 	NewDecoder func(*inspect.DumpFile) inspect.Decoder
 
 	decoder inspect.Decoder
-	offset  counter // of the record line
-	stamp   counter // timestamp of the record line
+	decoded *inspect.DumpFile // what decoder was made for
+	offset  counter           // of the record line
+	stamp   counter           // timestamp of the record line
 }
 
 // Fork returns a printer of the same form for another goroutine.
@@ -192,8 +193,8 @@ func appendData(dst []byte, prefix string, r *record.Record) []byte {
 }
 
 func (t *DumpText) appendDecoded(dst []byte, prefix string, b *inspect.Frame, r *record.Record) []byte {
-	if t.decoder == nil {
-		t.decoder = t.NewDecoder(b.File)
+	if t.decoded != b.File {
+		t.decoder, t.decoded = t.NewDecoder(b.File), b.File
 	}
 	if t.decoder == nil {
 		return appendData(dst, prefix, r)
