@@ -56,6 +56,7 @@ func commands() []command {
 		{groupDamage, "corrupt-tail", newCorruptTailCmd},
 		{groupRepair, "recover", newRecoverCmd},
 		{groupRepair, "undo", newUndoCmd},
+		{groupRepair, "salvage", newSalvageCmd},
 		{groupRepair, "reindex", newReindexCmd},
 		{groupRepair, "truncate", newTruncateCmd},
 		{groupUpkeep, "roll", newRollCmd},
