@@ -11,6 +11,7 @@ import (
 
 	"logdir/store/record"
 	"logdir/store/segment"
+	"logdir/store/vfs"
 )
 
 // benchSize is the size of the segment under measurement: larger than any cache of the
@@ -151,4 +152,58 @@ func benchFrame(b *testing.B, records int) []byte {
 		b.Fatal(err)
 	}
 	return frame
+}
+
+// BenchmarkAppend writes batches of 100 records without a sync. "limit" only writes the
+// same bytes; both leave out the making of the batch.
+func BenchmarkAppend(b *testing.B) {
+	frame := benchFrame(b, 100)
+	const limit = 64 << 20 // then begin again, not to fill the disk
+	b.Run("limit", func(b *testing.B) {
+		f, err := os.Create(filepath.Join(b.TempDir(), "log"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer f.Close()
+		b.SetBytes(int64(len(frame)))
+		pos := int64(0)
+		for b.Loop() {
+			if _, err := f.WriteAt(frame, pos); err != nil {
+				b.Fatal(err)
+			}
+			if pos += int64(len(frame)); pos > limit {
+				must(b, f.Truncate(0))
+				pos = 0
+			}
+		}
+	})
+	b.Run("append", func(b *testing.B) {
+		dir, base := b.TempDir(), int64(0)
+		a := benchAppender(b, dir, base)
+		b.SetBytes(int64(len(frame)))
+		b.ReportAllocs()
+		for b.Loop() {
+			record.SetBaseOffset(frame, a.NextOffset())
+			if _, err := a.Append(frame); err != nil {
+				b.Fatal(err)
+			}
+			if a.Size() > limit {
+				base = a.NextOffset()
+				must(b, a.Close())
+				must(b, os.RemoveAll(dir))
+				must(b, os.Mkdir(dir, 0o700))
+				a = benchAppender(b, dir, base)
+			}
+		}
+		must(b, a.Close())
+	})
+}
+
+func benchAppender(b *testing.B, dir string, base int64) *segment.Appender {
+	b.Helper()
+	a, err := segment.OpenAppender(vfs.OS(), dir, base, segment.AppenderOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return a
 }
