@@ -233,7 +233,7 @@ func (d *diff) judge(g diffGroup, ref store.PartitionRef, c replica.Compared) {
 	}
 	e := store.Errorf(store.Damage, "", "%s: %s from offset %d on", ref.TopicPartition, what, c.SameUpTo)
 	if g.replicas {
-		e = e.WithHint("logdir replicate --dry-run %s shows what the next round cuts", ref.TopicPartition)
+		e = e.WithHint("%s", d.env.retype("logdir replicate --dry-run", []string{ref.String()}))
 	}
 	d.failed = append(d.failed, e)
 }

@@ -102,7 +102,10 @@ func (o *promoteOptions) promote(ctx context.Context, env *Env, c *cluster.Clust
 func (o *promoteOptions) candidates(m *cluster.Meta, args []string) ([]candidacy, error) {
 	if !o.all {
 		tp, err := onePartition(args[0])
-		return []candidacy{{tp, o.to}}, err
+		if err != nil {
+			return nil, err
+		}
+		return []candidacy{{tp, o.to}}, nil
 	}
 	var all []candidacy
 	var errs []error

@@ -197,10 +197,11 @@ func (r *resolver) pathAt(path, shown string) ([]PartitionRef, error) {
 	if !info.IsDir() {
 		return []PartitionRef{PathRef(filepath.Dir(path), filepath.ToSlash(filepath.Dir(shown)), filepath.Base(path))}, nil
 	}
-	if ref := PathRef(path, shown, ""); ref.Partition >= 0 {
+	// A broker-1 has the name of a partition too: only what is in it tells.
+	d, err := Detect(r.dir.FS, path)
+	if ref := PathRef(path, shown, ""); ref.Partition >= 0 && (err != nil || d.Kind == KindPartition) {
 		return []PartitionRef{ref}, nil
 	}
-	d, err := Detect(r.dir.FS, path)
 	if err != nil {
 		return nil, err
 	}

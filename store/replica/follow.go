@@ -163,7 +163,7 @@ func (f *follower) read(from int64) (frames []byte, end int64, err error) {
 	defer func() { err = errors.Join(err, c.Close()) }()
 	for c.Next() {
 		if d := c.Damage(); d != nil {
-			return frames, end, store.DamageFound(d, f.tp)
+			return frames, end, damageFound(f.cluster, d, f.tp)
 		}
 		b := c.Batch()
 		if len(frames) > 0 && len(frames)+b.Size() > f.o.MaxBytes {

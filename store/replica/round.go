@@ -68,9 +68,22 @@ func (f *Fetcher) look(tp store.TopicPartition, broker int32) (*store.LogReader,
 func look(c *cluster.Cluster, tp store.TopicPartition, broker int32, open openReader) (*store.LogReader, state, error) {
 	r, s, damage, err := stateOf(c, tp, broker, open)
 	if err == nil && damage != nil {
-		err = store.DamageFound(damage, tp)
+		err = damageFound(c, damage, tp)
 	}
 	return r, s, err
+}
+
+// damageFound is store.DamageFound with the place as it is shown, and a hint that works
+// from where the command was typed.
+func damageFound(c *cluster.Cluster, d *corrupt.Error, tp store.TopicPartition) error {
+	if rel, err := filepath.Rel(c.Path(), d.Path); err == nil {
+		d.Path = filepath.ToSlash(rel)
+	}
+	e := store.DamageFound(d, tp)
+	if c.Path() == "." {
+		return e
+	}
+	return e.WithHint("logdir recover --dry-run -d %s %s", c.Path(), tp)
 }
 
 // openReader opens a replica for reading.
