@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -14,8 +15,12 @@ import (
 	"logdir/store/corrupt"
 )
 
+// checkOptions are the flags of "logdir check".
+type checkOptions struct{ forecast bool }
+
 func newCheckCmd(env *Env) *cobra.Command {
-	return &cobra.Command{
+	o := &checkOptions{}
+	c := &cobra.Command{
 		Use:   "check [TARGET|PATH...]",
 		Short: "the verdict on a whole directory",
 		Long: `Say whether the data is hurt, and what to do: everything that verify-crc --deep sees, and
@@ -25,17 +30,19 @@ and committed offsets, each held against the log. Nothing is written.
 Several log directories may be named. Identical findings are one row; each ends with the
 command to type next. The last line on stderr is the verdict.`,
 		Example: `  logdir check
-  logdir check -d /var/lib/kafka/data
+  logdir check -d /var/lib/kafka/data --forecast
   logdir check orders:0 --json
   logdir check /mnt/disk1/kafka /mnt/disk2/kafka`,
 		Annotations: about("0 1 2 3 4", "logdir-verify-crc(1)", "logdir-recover(1)"),
 		RunE: func(c *cobra.Command, targets []string) error {
-			return runCheck(c.Context(), env, targets)
+			return o.run(c.Context(), env, targets)
 		},
 	}
+	c.Flags().BoolVar(&o.forecast, "forecast", false, "also say what a broker would do at its next start")
+	return c
 }
 
-func runCheck(ctx context.Context, env *Env, targets []string) error {
+func (o *checkOptions) run(ctx context.Context, env *Env, targets []string) error {
 	scope, err := env.checkScope(targets)
 	if err != nil {
 		return err
@@ -45,12 +52,53 @@ func runCheck(ctx context.Context, env *Env, targets []string) error {
 		return err
 	}
 	bar := env.progressOf("check", logs)
-	report := inspect.Check(ctx, env.FS, scope, inspect.CheckOptions{Now: env.Now(), Progress: bar.Add})
+	report := inspect.Check(ctx, env.FS, scope.CheckScope, inspect.CheckOptions{Now: env.Now(), Progress: bar.Add})
 	bar.Close()
 	if err := env.Print(checkTable(report)); err != nil {
 		return err
 	}
+	if o.forecast {
+		if err := env.printForecast(ctx, scope); err != nil {
+			return err
+		}
+	}
 	return errors.Join(append(report.Err, ctx.Err(), env.verdict(report))...)
+}
+
+// printForecast says what a broker would do with each partition in scope at its next start.
+func (e *Env) printForecast(ctx context.Context, scope checkScope) error {
+	named := map[string]bool{}
+	for _, r := range scope.Partitions {
+		named[r.Dir] = true
+	}
+	t := render.Table{
+		Columns: []string{"TOPIC", "PARTITION", "ACTION", "FROM", "TO", "RECORDS-LOST", "WHY"},
+		Extra:   []string{"broker"},
+	}
+	for _, l := range scope.logDirs {
+		forecasts, err := inspect.ForecastLogDir(ctx, l.dir, l.LogDir, inspect.ForecastOptions{})
+		if err != nil {
+			return err
+		}
+		for _, f := range forecasts {
+			if f.Topic == "" || named[f.Dir] {
+				t.Rows = append(t.Rows, forecastRow(l.Broker, f))
+			}
+		}
+	}
+	return e.Print(t)
+}
+
+// forecastRow has no topic where it is about the whole log directory.
+func forecastRow(broker int32, f inspect.Forecast) []any {
+	var topic, partition, why any
+	if f.Topic != "" {
+		topic, partition = f.Topic, f.Partition
+	}
+	if f.Why != "" {
+		why = f.Why
+	}
+	return []any{topic, partition, string(f.Action), render.Known(f.From), render.Known(f.To), f.RecordsLost, why, broker}
 }
 
 // verdict is the last line on stderr; damage decides the exit code.
@@ -70,27 +118,38 @@ type verdictError struct{ verdict string }
 
 func (v *verdictError) Error() string { return v.verdict }
 
-// checkScope is what TARGETs name: log directories in full, or only partitions.
-func (e *Env) checkScope(targets []string) (inspect.CheckScope, error) {
+// checkScope is what TARGETs name, and the log directories in which that stands.
+type checkScope struct {
+	inspect.CheckScope
+	logDirs []viewedLogDir
+}
+
+// viewedLogDir is a log directory with the data directory through which it was found.
+type viewedLogDir struct {
+	store.LogDir
+	dir *store.Dir
+}
+
+// checkScope finds what TARGETs name: log directories in full, or only partitions.
+func (e *Env) checkScope(targets []string) (s checkScope, err error) {
 	v, err := e.look(targets)
 	if err != nil {
-		return inspect.CheckScope{}, err
+		return s, err
 	}
-	var scope inspect.CheckScope
 	if len(targets) == 0 {
-		scope.Partitions, err = v.AllPartitions()
-		return scope, errors.Join(err, addLogDirs(&scope, v, ""))
+		s.Partitions, err = v.AllPartitions()
+		return s, errors.Join(err, s.addLogDirs(v, "", true))
 	}
 	for _, t := range targets {
-		if err := e.addTarget(&scope, v, t); err != nil {
-			return scope, err
+		if err := e.addTarget(&s, v, t); err != nil {
+			return s, err
 		}
 	}
-	return scope, nil
+	return s, nil
 }
 
 // addTarget adds a log directory that is named by its path, or the partitions of a TARGET.
-func (e *Env) addTarget(scope *inspect.CheckScope, v *cluster.View, target string) error {
+func (e *Env) addTarget(s *checkScope, v *cluster.View, target string) error {
 	if info, err := e.FS.Stat(target); err == nil && info.IsDir() {
 		sub, err := cluster.OpenView(e.FS, target)
 		if err == nil && sub.Kind != store.KindPartition {
@@ -98,21 +157,28 @@ func (e *Env) addTarget(scope *inspect.CheckScope, v *cluster.View, target strin
 			for i := range refs {
 				refs[i].Rel = filepath.ToSlash(filepath.Join(target, refs[i].Rel))
 			}
-			scope.Partitions = append(scope.Partitions, refs...)
-			return errors.Join(err, addLogDirs(scope, sub, target))
+			s.Partitions = append(s.Partitions, refs...)
+			return errors.Join(err, s.addLogDirs(sub, target, true))
 		}
 	}
 	refs, err := v.Resolve([]string{target}, true)
-	scope.Partitions = append(scope.Partitions, refs...)
-	return err
+	s.Partitions = append(s.Partitions, refs...)
+	return errors.Join(err, s.addLogDirs(v, "", false))
 }
 
-// addLogDirs adds the log directories of a data directory that is shown as name.
-func addLogDirs(scope *inspect.CheckScope, v *cluster.View, name string) error {
+// addLogDirs adds the log directories of a data directory that is shown as name. They are
+// checked themselves only if they are meant as a whole.
+func (s *checkScope) addLogDirs(v *cluster.View, name string, whole bool) error {
 	dirs, err := v.LogDirs()
 	for _, d := range dirs {
-		shown := filepath.ToSlash(filepath.Join(name, v.Rel(d.Path)))
-		scope.LogDirs = append(scope.LogDirs, inspect.CheckDir{Path: d.Path, Name: shown, Whole: true})
+		known := slices.ContainsFunc(s.logDirs, func(l viewedLogDir) bool { return l.Path == d.Path })
+		if !known {
+			s.logDirs = append(s.logDirs, viewedLogDir{d, v.Dir})
+		}
+		if whole {
+			shown := filepath.ToSlash(filepath.Join(name, v.Rel(d.Path)))
+			s.LogDirs = append(s.LogDirs, inspect.CheckDir{Path: d.Path, Name: shown, Whole: true})
+		}
 	}
 	return err
 }

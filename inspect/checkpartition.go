@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,7 +65,7 @@ func newPartitionCheck(fsys vfs.ReadFS, o CheckOptions) *partitionCheck {
 func (p *partitionCheck) check(ref store.PartitionRef) partitionReport {
 	p.ref, p.r = ref, partitionReport{}
 	p.state, p.epochs, p.next, p.gaps, p.future = producer.NewState(1), nil, -1, nil, 0
-	p.commits = nil
+	p.commits, p.v.broken = nil, false
 	if ref.Topic == offsetsTopic {
 		p.commits = newCommitReader()
 	}
@@ -112,10 +113,8 @@ func (p *partitionCheck) segments() error {
 		if p.next < 0 {
 			p.r.log.start, p.next = s.Base, s.Base
 		}
-		if s.Base > p.next {
-			p.gaps = append(p.gaps, gapText(p.next, s.Base-1))
-			p.next = s.Base
-		}
+		p.gapBefore(s.Base)
+		p.next = max(p.next, s.Base)
 		p.aborted = p.aborted[:0]
 		v := p.v.verify(ref)
 		if v.Err != nil {
@@ -131,17 +130,21 @@ func (p *partitionCheck) segments() error {
 	return nil
 }
 
-func gapText(from, to int64) string {
-	if from == to {
-		return fmt.Sprintf("%d", from)
+// gapBefore notes offsets that no batch holds, unless damage explains them.
+func (p *partitionCheck) gapBefore(offset int64) {
+	switch last := offset - 1; {
+	case p.next < 0 || offset <= p.next || p.v.broken:
+	case last == p.next:
+		p.gaps = append(p.gaps, strconv.FormatInt(last, 10))
+	default:
+		p.gaps = append(p.gaps, fmt.Sprintf("%d..%d", p.next, last))
 	}
-	return fmt.Sprintf("%d..%d", from, to)
 }
 
 // batch looks at one good batch.
 func (p *partitionCheck) batch(b *record.Batch) {
-	if b.Format() >= record.V2 && p.next >= 0 && b.BaseOffset() > p.next {
-		p.gaps = append(p.gaps, gapText(p.next, b.BaseOffset()-1))
+	if b.Format() >= record.V2 {
+		p.gapBefore(b.BaseOffset())
 	}
 	p.next = max(p.next, b.NextOffset())
 	if epoch := b.LeaderEpoch(); epoch >= 0 {

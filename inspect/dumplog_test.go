@@ -27,10 +27,12 @@ func (plainPrinter) Batch(dst []byte, b *Frame) []byte {
 }
 func (plainPrinter) Record(dst []byte, _ *Frame, _ *record.Record) []byte { return dst }
 func (plainPrinter) EndBatch(dst []byte, _ *Frame) []byte                 { return dst }
-func (plainPrinter) Row(dst []byte, _ *DumpFile, f []Field) []byte        { return fmt.Appendln(dst, f) }
+func (plainPrinter) Row(dst []byte, _ *DumpFile, f []Field) []byte { return fmt.Appendln(dst, f) }
+
 func (plainPrinter) Invalid(dst []byte, _ *DumpFile, pos, size int64, end bool) []byte {
 	return fmt.Appendf(dst, "%d invalid at %d %v\n", size, pos, end)
 }
+
 func (plainPrinter) Line(dst []byte, _ *DumpFile, text string) []byte { return append(dst, text...) }
 
 // dump dumps logName and returns what was printed, the report and the error.
@@ -115,12 +117,18 @@ func TestDumpGoesOnBehindDamage(t *testing.T) {
 			log[2*one+8] = 0xff
 			return log
 		}, fmt.Sprintf("%d invalid at %d false\n", one, 2*one), 4, corrupt.Garbage},
-		{"a torn end", func(log []byte) []byte { return log[:5*one-10] },
-			fmt.Sprintf("%d invalid at %d true\n", one-10, 4*one), 4, corrupt.Garbage},
-		{"text behind the end", func(log []byte) []byte { return append(log, "not a batch, but more than seventeen bytes"...) },
-			fmt.Sprintf("42 invalid at %d true\n", 5*one), 5, corrupt.Garbage},
-		{"three bytes behind the end", func(log []byte) []byte { return append(log, 1, 2, 3) },
-			fmt.Sprintf("3 invalid at %d true\n", 5*one), 5, corrupt.Garbage},
+		{
+			"a torn end", func(log []byte) []byte { return log[:5*one-10] },
+			fmt.Sprintf("%d invalid at %d true\n", one-10, 4*one), 4, corrupt.Garbage,
+		},
+		{
+			"text behind the end", func(log []byte) []byte { return append(log, "not a batch, but more than seventeen bytes"...) },
+			fmt.Sprintf("42 invalid at %d true\n", 5*one), 5, corrupt.Garbage,
+		},
+		{
+			"three bytes behind the end", func(log []byte) []byte { return append(log, 1, 2, 3) },
+			fmt.Sprintf("3 invalid at %d true\n", 5*one), 5, corrupt.Garbage,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -58,8 +58,8 @@ type Verified struct {
 
 // Healthy says that nothing is damaged. A missing index can be rebuilt from the log and
 // is a warning only.
-func (v *Verified) Healthy() bool {
-	return v.Err == nil && !slices.ContainsFunc(v.Damage, func(d *corrupt.Error) bool {
+func (r *Verified) Healthy() bool {
+	return r.Err == nil && !slices.ContainsFunc(r.Damage, func(d *corrupt.Error) bool {
 		return d.Kind != corrupt.MissingIndex
 	})
 }
@@ -81,8 +81,9 @@ type verifier struct {
 	counter *record.Reader // made for the first legacy wrapper
 	told    int64          // bytes of this file that Progress knows of
 
-	// each, if set, is handed every good batch.
-	each func(b *record.Batch)
+	// each, if set, is handed every good batch; broken says that damage lies before it.
+	each   func(b *record.Batch)
+	broken bool
 }
 
 func (v *verifier) verify(ref LogRef) Verified {
@@ -137,6 +138,7 @@ func (v *verifier) scan(r *Verified, file vfs.ReadFile, beside *indexCheck) erro
 		if d := s.Damage(); d != nil {
 			d.Path = r.Name
 			r.Damage = append(r.Damage, d)
+			v.broken = true
 			beside.damage()
 			if b := s.Batch(); isStranger(d, b, r.Limit) {
 				strangers = append(strangers, stranger{b.BaseOffset(), b.LastOffset(), b.StoredCRC(), v.records(b), d})
@@ -149,6 +151,7 @@ func (v *verifier) scan(r *Verified, file vfs.ReadFile, beside *indexCheck) erro
 		if v.each != nil {
 			v.each(s.Batch())
 		}
+		v.broken = false
 		if s.Pos()-v.told > tellEvery {
 			v.tell(s.Pos())
 		}
