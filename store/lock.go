@@ -19,7 +19,8 @@ const BrokerLockFile = ".lock"
 
 // Locks hands out the locks of a cluster, one file each in its locks folder. Whoever
 // needs several takes them in this order, and never waits for anything else while
-// holding one: partition, DLQ partition, group, metadata, checkpoints.
+// holding one: partition, DLQ partition, group, a log of the coordinator, metadata,
+// checkpoints.
 //
 // They are record locks (see vfs.FS.Lock), so a killed process leaves none behind, and
 // two goroutines of one process exclude each other like two processes.
@@ -53,12 +54,25 @@ func (l *Locks) PartitionHeld(tp TopicPartition) (bool, error) {
 
 // DLQ locks the dead letter queue of one partition.
 func (l *Locks) DLQ(ctx context.Context, tp TopicPartition) (io.Closer, error) {
-	return l.take(ctx, "dlq."+tp.Dir(), "dead letter queue of "+tp.String())
+	return l.take(ctx, dlqLockName(tp), "dead letter queue of "+tp.String())
 }
+
+// DLQHeld tells whether somebody else holds the lock of the queue just now.
+func (l *Locks) DLQHeld(tp TopicPartition) (bool, error) {
+	return l.fs.Locked(filepath.Join(l.dir, dlqLockName(tp)))
+}
+
+func dlqLockName(tp TopicPartition) string { return "dlq." + tp.Dir() }
 
 // Group locks one consumer group.
 func (l *Locks) Group(ctx context.Context, group string) (io.Closer, error) {
 	return l.take(ctx, "group."+url.PathEscape(group), "group "+group)
+}
+
+// Coordinator locks a log of the coordinator, which all groups share, for the length of one
+// append. It is the lock of a partition, but nobody takes another one behind it.
+func (l *Locks) Coordinator(ctx context.Context, tp TopicPartition) (io.Closer, error) {
+	return l.Partition(ctx, tp)
 }
 
 // Metadata locks cluster.json.

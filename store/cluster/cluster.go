@@ -44,7 +44,7 @@ type Cluster struct {
 	mu   sync.Mutex
 	meta *Meta
 	info fs.FileInfo // of the cluster.json that meta was read from
-	held map[int32]io.Closer
+	held map[string]io.Closer // .lock files, by log dir
 }
 
 // Open opens the cluster at path. A bare log directory is refused with the way out.
@@ -63,7 +63,7 @@ func Open(fsys vfs.FS, path string, o Options) (*Cluster, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	c := &Cluster{
-		fs: fsys, path: path, o: o, held: map[int32]io.Closer{},
+		fs: fsys, path: path, o: o, held: map[string]io.Closer{},
 		locks: store.NewLocks(fsys, filepath.Join(path, LocksDir), o.LockTimeout),
 	}
 	return c, c.Reload()
@@ -159,9 +159,9 @@ func (c *Cluster) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var err error
-	for id, l := range c.held {
+	for dir, l := range c.held {
 		err = errors.Join(err, l.Close())
-		delete(c.held, id)
+		delete(c.held, dir)
 	}
 	return err
 }

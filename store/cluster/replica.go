@@ -68,17 +68,20 @@ func (c *Cluster) Roll(ctx context.Context, tp store.TopicPartition, broker int3
 // Hold keeps real brokers out of a log dir until Close, and takes away the mark of a
 // clean stop: from here on that log dir changes. Once per broker.
 func (c *Cluster) Hold(ctx context.Context, broker int32) error {
+	return c.hold(ctx, c.BrokerDir(broker))
+}
+
+func (c *Cluster) hold(ctx context.Context, dir string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.held[broker] != nil {
+	if c.held[dir] != nil {
 		return nil
 	}
-	dir := c.BrokerDir(broker)
 	lock, err := store.LockBroker(ctx, c.fs, dir, false, c.o.LockTimeout)
 	if err != nil {
 		return err
 	}
-	c.held[broker] = lock
+	c.held[dir] = lock
 	return checkpoint.RemoveCleanShutdown(c.fs, dir)
 }
 
