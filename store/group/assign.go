@@ -80,23 +80,25 @@ func (a Assignment) give(member string, tp store.TopicPartition) { a[member] = a
 // first P mod C one more.
 func (a Assignment) deal(counts map[string]int32, members []Subscriber) {
 	for _, topic := range topicsOf(members) {
-		takers := slices.Collect(func(yield func(string) bool) {
-			for i := range members {
-				if members[i].wants(topic) && !yield(members[i].Member) {
-					return
-				}
-			}
-		})
+		takers := wanting(topic, members)
 		each, more := int(counts[topic])/len(takers), int(counts[topic])%len(takers)
-		for p := range int(counts[topic]) {
-			// The first more members take runs of each+1, up to big; the others follow.
-			at, big := p/(each+1), more*(each+1)
-			if p >= big {
-				at = more + (p-big)/max(each, 1)
+		next := int32(0)
+		for i, m := range takers {
+			run := each
+			if i < more {
+				run++
 			}
-			a.give(takers[at], store.TopicPartition{Topic: topic, Partition: int32(p)})
+			for range run {
+				a.give(m.Member, store.TopicPartition{Topic: topic, Partition: next})
+				next++
+			}
 		}
 	}
+}
+
+// wanting are the members that want a topic.
+func wanting(topic string, members []Subscriber) []Subscriber {
+	return slices.DeleteFunc(slices.Clone(members), func(m Subscriber) bool { return !m.wants(topic) })
 }
 
 // rotate is round robin: all partitions in order go around the circle of members, which
