@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"logdir/inspect"
+	"logdir/inspect/decode"
 	"logdir/store/record"
 )
 
@@ -229,7 +230,7 @@ func appendControlJSON(dst []byte, r *record.Record) []byte {
 		}
 		return dst
 	}
-	if out, ok := inspect.ControlJSON(append(dst, `,"data":`...), t, r.Value); ok {
+	if out, ok := decode.ControlJSON(append(dst, `,"data":`...), t, r.Value); ok {
 		return out
 	}
 	return AppendJSONMember(append(dst, ','), "value", r.Value)

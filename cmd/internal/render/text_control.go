@@ -3,7 +3,7 @@ package render
 import (
 	"strconv"
 
-	"logdir/inspect"
+	"logdir/inspect/decode"
 	"logdir/store/record"
 )
 
@@ -23,7 +23,7 @@ func appendControl(dst []byte, r *record.Record) []byte {
 		return strconv.AppendInt(append(dst, " coordinatorEpoch: "...), int64(marker.CoordinatorEpoch), 10)
 	}
 	if label, known := controlLabels[t]; known {
-		if out, ok := inspect.ControlJSON(append(dst, label...), t, r.Value); ok {
+		if out, ok := decode.ControlJSON(append(dst, label...), t, r.Value); ok {
 			return out
 		}
 	}

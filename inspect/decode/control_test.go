@@ -1,4 +1,4 @@
-package inspect
+package decode
 
 import (
 	"encoding/hex"
