@@ -27,7 +27,7 @@ their bytes are. Of two TARGETs the first is the reference and reads as leader.`
   logdir diff /backup/orders-0 /var/lib/kafka/data/orders-0
   logdir diff orders:0@1 orders:0@2`,
 		Args:        cobra.RangeArgs(1, 2),
-		Annotations: about("0 1 2 3 4", "logdir-replicate(1)", "logdir-verify-crc(1)"),
+		Annotations: about("0 1 2 3 4 5", "logdir-replicate(1)", "logdir-verify-crc(1)"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runDiff(c.Context(), env, args)
 		},
