@@ -1,0 +1,224 @@
+package inspect
+
+import (
+	"encoding/hex"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"logdir/store"
+	"logdir/store/corrupt"
+	"logdir/store/group"
+	"logdir/store/record"
+	"logdir/store/segment"
+)
+
+var checkTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// checkDirs checks log directories of one broker each, all with broker id 1.
+func checkDirs(t *testing.T, files map[string][]byte, dirs ...string) *CheckReport {
+	t.Helper()
+	fsys := fsWith(t, files)
+	var scope CheckScope
+	for _, dir := range dirs {
+		d, err := store.Detect(fsys, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refs, err := d.AllPartitions()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range refs {
+			refs[i].Broker, refs[i].Rel = 1, filepath.Join(dir, refs[i].Rel)
+		}
+		scope.Partitions = append(scope.Partitions, refs...)
+		scope.LogDirs = append(scope.LogDirs, CheckDir{Path: dir, Name: dir, Whole: true})
+	}
+	r := Check(t.Context(), fsys, scope, CheckOptions{Now: checkTime})
+	if len(r.Err) > 0 {
+		t.Fatal(r.Err)
+	}
+	return r
+}
+
+// found are the findings as "severity kind where: detail", but for missing indexes.
+func found(r *CheckReport) []string {
+	var out []string
+	for _, f := range r.Findings {
+		if f.Kind != corrupt.MissingIndex {
+			out = append(out, f.Severity.String()+" "+string(f.Kind)+" "+f.Where()+": "+f.Detail)
+		}
+	}
+	return out
+}
+
+func requireFound(t *testing.T, r *CheckReport, verdict string, want ...string) {
+	t.Helper()
+	if got := found(r); !slices.Equal(got, want) {
+		t.Errorf("found\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+	if r.Verdict() != verdict {
+		t.Errorf("verdict %q, want %q", r.Verdict(), verdict)
+	}
+}
+
+func logPath(dir, partition string, base int64) string {
+	return filepath.Join(dir, partition, segment.FileName(base, segment.LogSuffix))
+}
+
+// broker is a log directory with one healthy partition of 30 records.
+func broker(t *testing.T) map[string][]byte {
+	return map[string][]byte{
+		"d/meta.properties":    []byte("version=1\nnode.id=1\ncluster.id=c\n"),
+		logPath("d", "t-0", 0): logOf(t, 3, 10),
+	}
+}
+
+func TestCheckCheckpoints(t *testing.T) {
+	files := broker(t)
+	requireFound(t, checkDirs(t, files, "d"), "healthy")
+
+	files["d/recovery-point-offset-checkpoint"] = []byte("0\n1\nt 0 31\n")
+	files["d/replication-offset-checkpoint"] = []byte("0\n2\nt 0 30\ngone 0 7\n")
+	files["d/log-start-offset-checkpoint"] = []byte("0\n1\nt 0 31\n")
+	files["d/cleaner-offset-checkpoint"] = []byte("0\n1\nt 0\n")
+	requireFound(t, checkDirs(t, files, "d"), "repairable without loss",
+		"damage bad-checkpoint d/cleaner-offset-checkpoint at 4: line 3: 2 fields in \"t 0\", not topic, partition and offset",
+		"damage start-beyond-end d/log-start-offset-checkpoint: t:0: log start 31, the log ends at 30: a broker would wipe it",
+		"warning beyond-end d/recovery-point-offset-checkpoint: t:0: 31, the log ends at 30",
+		"info unknown-line d/replication-offset-checkpoint: lines of partitions that are not here")
+}
+
+func TestCheckCountsWhatIsLost(t *testing.T) {
+	files := broker(t)
+	log := files[logPath("d", "t-0", 0)]
+	log[len(log)/2] ^= 1
+	log[len(log)-1] ^= 1
+	r := checkDirs(t, files, "d")
+	if r.LostBatches != 2 || r.LostRecords != 20 || r.Batches != 1 || r.Records != 10 {
+		t.Errorf("%+v", r)
+	}
+	if want := "damaged: 20 records in 2 batches are unreadable"; r.Verdict() != want {
+		t.Errorf("verdict %q, want %q", r.Verdict(), want)
+	}
+}
+
+func TestCheckTwoDirectories(t *testing.T) {
+	files := broker(t)
+	maps.Copy(files, map[string][]byte{
+		"e/meta.properties":        []byte("version=1\nnode.id=1\ncluster.id=other\n"),
+		logPath("e", "t-0", 0):     logOf(t, 1, 10),
+		"d/t-0/partition.metadata": []byte("version: 0\ntopic_id: EAAAAAAAAAAAAAAAAAAwOQ"),
+		"e/t-0/partition.metadata": []byte("version: 0\ntopic_id: EAAAAAAAAAAAAAAAAAAwOg"),
+	})
+	requireFound(t, checkDirs(t, files, "d", "e"), "healthy",
+		`warning cluster-ids e/meta.properties: cluster "other", d/meta.properties says "c"`,
+		"warning topic-ids e/t-0/partition.metadata: topic id EAAAAAAAAAAAAAAAAAAwOg, d/t-0 has EAAAAAAAAAAAAAAAAAAwOQ",
+		"warning two-places e/t-0: t:0 stands in d/t-0 too")
+}
+
+func TestCheckFutureTimestamps(t *testing.T) {
+	files := broker(t)
+	meta := record.NoProducer()
+	meta.BaseOffset, meta.LeaderEpoch = 30, 0
+	b := record.NewBuilder()
+	b.Reset(meta)
+	b.Append(&record.Record{Offset: 30, Timestamp: 1700000000000000}) // microseconds
+	log, err := b.Build(files[logPath("d", "t-0", 0)])
+	if err != nil {
+		t.Fatal(err)
+	}
+	files[logPath("d", "t-0", 0)] = log
+	requireFound(t, checkDirs(t, files, "d"), "healthy",
+		"warning future d/t-0: timestamp 1700000000000000 is more than a year ahead")
+}
+
+// Identical findings are one row, and damage never is.
+func TestGroupFindings(t *testing.T) {
+	var all []Finding
+	for _, path := range []string{"a", "b", "c", "d"} {
+		all = append(all,
+			Finding{Severity: Info, Error: at(PaddedIndex, path, "preallocated")},
+			Finding{Severity: Damage, Error: at(corrupt.Torn, path, "have 30 of 136 bytes")})
+	}
+	all = append(all, Finding{Severity: Info, Error: at(Foreign, "x", "one")}, Finding{Severity: Info, Error: at(Foreign, "y", "one")})
+	var got []string
+	for _, f := range groupFindings(all) {
+		got = append(got, f.Severity.String()+" "+f.Where())
+	}
+	want := []string{"damage a", "damage b", "damage c", "damage d", "info x,y", "info (4 places, the first a)"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// txnLog is data of producer 1000, its ABORT at offset 2, data, its COMMIT at offset 4.
+const txnLog = "000000000000000000000043000000000226f4963f0010000000010000018bcfe568000000018bcfe5680100000000000003e800000000000000000002100000000261023100100002020262023200" +
+	"000000000000000200000042000000000210bdf1020030000000000000018bcfe568050000018bcfe5680500000000000003e80000ffffffff000000012000000008000000000c00000000000500" +
+	"00000000000000030000003900000000022f79198a0010000000000000018bcfe5680a0000018bcfe5680a00000000000003e8000000000002000000010e00000002630100" +
+	"0000000000000004000000420000000002d48c09b60030000000000000018bcfe5680f0000018bcfe5680f00000000000003e80000ffffffff000000012000000008000000010c00000000000500"
+
+func TestCheckTransactionIndex(t *testing.T) {
+	files := map[string][]byte{"d/meta.properties": broker(t)["d/meta.properties"], logPath("d", "t-0", 0): unhex(t, txnLog)}
+	requireFound(t, checkDirs(t, files, "d"), "repairable without loss",
+		"damage bad-txnindex d/t-0/00000000000000000000.txnindex: producer 1000 aborted offsets 0..2: not in the index")
+
+	entry := unhex(t, "000000000000000003e8000000000000000000000000000000020000000000000003")
+	files[withSuffix(logPath("d", "t-0", 0), segment.TxnIndexSuffix)] = entry
+	requireFound(t, checkDirs(t, files, "d"), "healthy")
+	entry[1] = 1
+	requireFound(t, checkDirs(t, files, "d"), "repairable without loss",
+		"damage bad-txnindex d/t-0/00000000000000000000.txnindex at 0: version 1")
+}
+
+func unhex(t *testing.T, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A group whose committed offset lies outside the log is named; a tombstone takes a
+// commit back.
+func TestCheckCommittedOffsets(t *testing.T) {
+	files := broker(t)
+	meta := record.NoProducer()
+	b := record.NewBuilder()
+	b.Reset(meta)
+	var gone []byte // the key of a commit that a tombstone takes back
+	for i, c := range []group.OffsetCommit{
+		{Group: "gone", Topic: "t", Offset: 99}, {Group: "good", Topic: "t", Offset: 30},
+		{Group: "ahead", Topic: "t", Offset: 31}, {Group: "elsewhere", Topic: "u", Offset: 99},
+	} {
+		c.LeaderEpoch, c.ExpireTimestamp = -1, -1
+		key, err := c.AppendKey(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := c.AppendValue(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Append(&record.Record{Offset: int64(i), Timestamp: 1000, Key: key, Value: value})
+		if i == 0 {
+			gone = key
+		}
+	}
+	b.Append(&record.Record{Offset: 10, Timestamp: 1000, Key: gone})
+	log, err := b.Build(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files[logPath("d", "__consumer_offsets-7", 0)] = log
+	r := checkDirs(t, files, "d")
+	got := slices.DeleteFunc(found(r), func(s string) bool { return !strings.Contains(s, "committed-offset") })
+	if want := []string{"warning committed-offset t-0: group ahead is at 31, the log holds 0..30"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
