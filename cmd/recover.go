@@ -77,6 +77,8 @@ func (o *recoverOptions) validate() error {
 		return usagef("--from-recovery-point goes with --policy kafka")
 	case o.fix && o.policy == string(recovery.Kafka):
 		return usagef("--fix does not go with --policy kafka: a broker puts nothing back; use tail or skip")
+	case len(o.identity.brokerID) > 1:
+		return usagef("--set-broker-id takes one number")
 	}
 	return nil
 }
@@ -113,7 +115,7 @@ func (o *recoverOptions) recover(ctx context.Context, r *repair) error {
 		return err
 	}
 	if !o.dryRun && s.anything() {
-		if err := r.confirm(fmt.Sprintf("repair %d partition(s) of %s", s.changed(), r.env.Global.DataDir)); err != nil {
+		if err := s.ask(); err != nil {
 			return err
 		}
 		if err := s.carryOut(ctx); err != nil {
@@ -123,8 +125,17 @@ func (o *recoverOptions) recover(ctx context.Context, r *repair) error {
 	if err := s.print(); err != nil {
 		return err
 	}
-	s.tell()
+	s.tell(ctx)
 	return s.left()
+}
+
+// ask asks before anything but a cluster of ours is changed, and before any identity is.
+func (s *recoverRun) ask() error {
+	question := fmt.Sprintf("repair %d partition(s) of %s", s.changed(), s.env.Global.DataDir)
+	if s.o.identity.any() {
+		return s.env.Confirm(question + " and change whose they are")
+	}
+	return s.confirm(question)
 }
 
 func (o *recoverOptions) options(r *repair, topic string) recovery.Options {
@@ -260,7 +271,7 @@ func (s *recoverRun) row(rows *render.Stream, ref store.PartitionRef, r recovery
 	if s.o.dryRun && action != "" {
 		action = "would be " + action
 	}
-	return rows.Row(r.Topic, render.Known(r.Partition), render.Known(r.Broker), baseName(r.Segment), textOrNil(string(r.Damage)),
+	return rows.Row(textOrNil(r.Topic), render.Known(r.Partition), render.Known(r.Broker), baseName(r.Segment), textOrNil(string(r.Damage)),
 		r.LostBytes, r.LogEnd, textOrNil(action), r.LostRecords, idAt(s.works, s.ids, s.placeOf(ref).root))
 }
 
@@ -305,7 +316,7 @@ func textOrNil(s string) any {
 }
 
 // tell ends stderr with what was lost, and with who is now beyond the end.
-func (s *recoverRun) tell() {
+func (s *recoverRun) tell(ctx context.Context) {
 	loss := recovery.NoLoss()
 	for _, p := range s.plans {
 		for _, n := range p.Notes {
@@ -317,7 +328,7 @@ func (s *recoverRun) tell() {
 		return
 	}
 	s.env.Tell("%s", lossWords(loss, s.o.dryRun))
-	for _, line := range s.groupsBeyond() {
+	for _, line := range s.groupsBeyond(ctx) {
 		s.env.Tell("%s", line)
 	}
 	for i, w := range s.works {
@@ -367,7 +378,3 @@ func (s *recoverRun) left() error {
 	}
 	return errors.Join(errs...)
 }
-
-// groupsBeyond names the committed group offsets that lie beyond a log end, with the
-// command that resets just those.
-func (s *recoverRun) groupsBeyond() []string { return nil }

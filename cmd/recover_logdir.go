@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -17,18 +16,22 @@ import (
 	"logdir/store/vfs"
 )
 
-// identityFlags rewrite whose data a restored volume is.
+// identityFlags rewrite whose data a restored volume is. The zero value changes nothing.
 type identityFlags struct {
 	topicIDs  flagval.KeyValues
 	clusterID string
-	brokerID  int32
+	brokerID  flagval.IDs
 }
 
 func (f *identityFlags) addTo(flags *pflag.FlagSet) {
-	f.brokerID = store.NoBroker
 	flags.Var(&f.topicIDs, "set-topic-id", "`topic=id`: write partition.metadata of a topic's partitions, so that a broker does not call them stray; repeatable")
 	flags.StringVar(&f.clusterID, "set-cluster-id", "", "write cluster.id of meta.properties: an `id`")
-	flags.Int32Var(&f.brokerID, "set-broker-id", store.NoBroker, "write node.id (or broker.id) of meta.properties: a `number`")
+	flags.Var(&f.brokerID, "set-broker-id", "write node.id (or broker.id) of meta.properties: a `number`")
+}
+
+// any says whether an identity is to be changed, which is asked for in a cluster too.
+func (f *identityFlags) any() bool {
+	return f.clusterID != "" || len(f.brokerID) > 0 || len(f.topicIDs.Map()) > 0
 }
 
 // planLogDirs plans what belongs to the log directories: checkpoints that lie beyond a log
@@ -119,7 +122,7 @@ func (s *recoverRun) extraRow(p *recovery.Plan, kind corrupt.Kind, action string
 // setIdentity rewrites meta.properties of a restored volume.
 func (s *recoverRun) setIdentity(path string) error {
 	f := s.o.identity
-	if f.clusterID == "" && f.brokerID == store.NoBroker {
+	if f.clusterID == "" && len(f.brokerID) == 0 {
 		return nil
 	}
 	name := filepath.Join(path, checkpoint.MetaPropertiesFile)
@@ -132,8 +135,8 @@ func (s *recoverRun) setIdentity(path string) error {
 	if f.clusterID != "" {
 		meta.ClusterID = f.clusterID
 	}
-	if f.brokerID != store.NoBroker {
-		meta.NodeID = f.brokerID
+	if len(f.brokerID) > 0 {
+		meta.NodeID = f.brokerID[0]
 	}
 	c, err := recovery.Replace(s.env.FS, name, checkpoint.AppendMetaProperties(nil, meta, s.env.Now()), "identity")
 	if err != nil {
@@ -143,7 +146,7 @@ func (s *recoverRun) setIdentity(path string) error {
 	s.extra = add(s.extra, s.place(path), []recovery.Change{c})
 	if plans := s.plansIn(path); len(plans) > 0 {
 		row := s.extraRow(plans[0], "", "set "+c.Action+" in "+checkpoint.MetaPropertiesFile)
-		row.TopicPartition = store.TopicPartition{Topic: "-", Partition: -1}
+		row.TopicPartition = store.TopicPartition{Partition: -1}
 		s.rows = append(s.rows, row)
 	}
 	return nil
@@ -213,7 +216,7 @@ func (s *recoverRun) markClean(path string, d *recovery.LogDir) error {
 	s.extra = add(s.extra, s.place(path), []recovery.Change{c})
 	if len(plans) > 0 {
 		row := s.extraRow(plans[0], "", "marked clean")
-		row.TopicPartition = store.TopicPartition{Topic: "-", Partition: -1}
+		row.TopicPartition = store.TopicPartition{Partition: -1}
 		s.rows = append(s.rows, row)
 	}
 	return nil
@@ -223,5 +226,5 @@ func unclean(damaged bool) string {
 	if damaged {
 		return "damage would be left"
 	}
-	return strings.TrimSpace("not all of them were looked at")
+	return "not all of them were looked at"
 }
