@@ -211,6 +211,31 @@ func TestRestart(t *testing.T) {
 	l.lead("b")
 }
 
+// TestLostFolder: a broker whose disk was replaced starts over as a follower, but does not
+// lead what it has lost.
+func TestLostFolder(t *testing.T) {
+	l := newLab(t, 2)
+	l.lead("a")
+	l.round(replica.Options{})
+	l.round(replica.Options{})
+	l.stop(2)
+	l.must(vfs.RemoveAll(l.fs, l.c.ReplicaDir(tp, 2)))
+	l.start(2)
+	if l.checkpoints(2) != [2]int64{-1, -1} {
+		t.Errorf("marks of a log that is gone: %v", l.checkpoints(2))
+	}
+	l.wantRound(replica.Options{}, "2: 0..1 cut - hw 1 isr [1 2]")
+	l.stop(2)
+	l.stop(1)
+	l.must(vfs.RemoveAll(l.fs, l.c.ReplicaDir(tp, 1)))
+	_, err := replica.Start(l.ctx, l.c, 1, nil)
+	l.refused(err, store.Refused, "KAFKA_STORAGE_ERROR")
+	l.start(2)
+	l.promote(2, replica.Vote{Unclean: true})
+	l.start(1)
+	l.wantRound(replica.Options{}, "1: 0..1 cut - hw 1 isr [1 2]")
+}
+
 func TestPromoteRefuses(t *testing.T) {
 	l := newLab(t, 3)
 	l.lead("a")

@@ -7,6 +7,7 @@ import (
 	"logdir/store"
 	"logdir/store/checkpoint"
 	"logdir/store/cluster"
+	"logdir/store/vfs"
 )
 
 // Repair brings the logs of a broker in order after a crash, and counts the replicas that
@@ -49,6 +50,9 @@ func wake(ctx context.Context, c *cluster.Cluster, id int32, repair Repair) (s S
 	if err != nil {
 		return s, err
 	}
+	if err := makeMissing(ctx, c, id); err != nil {
+		return s, err
+	}
 	if s.Clean {
 		return s, errors.Join(c.Hold(ctx, id), checkpoint.RemoveCleanShutdown(c.FS(), c.BrokerDir(id)))
 	}
@@ -56,6 +60,55 @@ func wake(ctx context.Context, c *cluster.Cluster, id int32, repair Repair) (s S
 		return s, err
 	}
 	return s, errors.Join(c.Hold(ctx, id), lowerMarks(ctx, c, id))
+}
+
+// makeMissing makes the folders of replicas that are not there, as a broker does whose disk
+// was replaced. One that nobody else is in sync for is not made: the broker would lead an
+// empty log, and everybody would follow it.
+func makeMissing(ctx context.Context, c *cluster.Cluster, id int32) error {
+	gone := map[store.TopicPartition]bool{}
+	for tp, p := range replicasOf(c.Meta(), id) {
+		there, err := vfs.Exists(c.FS(), c.ReplicaDir(tp, id))
+		if err != nil {
+			return err
+		}
+		if there {
+			continue
+		}
+		if leadsAgain(p, id) {
+			return store.Errorf(store.Refused, "KAFKA_STORAGE_ERROR", "broker %d has lost its replica of %s, and nobody else is in sync", id, tp).
+				WithHint("put the folder %s back, or elect who has less: logdir promote %s --to BROKER --unclean", tp.Dir(), tp)
+		}
+		if err := makeReplica(c, tp, id); err != nil {
+			return err
+		}
+		gone[tp] = true
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return errors.Join(c.FS().SyncDir(c.BrokerDir(id)), c.DropCheckpoints(ctx, id, gone))
+}
+
+func makeReplica(c *cluster.Cluster, tp store.TopicPartition, id int32) error {
+	topic, err := c.Meta().Topic(tp.Topic)
+	if err != nil {
+		return err
+	}
+	topicID, err := checkpoint.ParseUUID(topic.ID)
+	if err != nil {
+		return err
+	}
+	config, err := c.LogConfig(tp)
+	if err != nil {
+		return err
+	}
+	return store.CreatePartition(c.FS(), c.ReplicaDir(tp, id), topicID, config.Format)
+}
+
+// leadsAgain tells whether a broker that comes up leads a partition.
+func leadsAgain(p *cluster.Partition, id int32) bool {
+	return p.Leader == nil && len(p.ISR) == 1 && p.InSync(id)
 }
 
 // lowerMarks brings the checkpoints down to log ends that a crash moved back: later
@@ -94,7 +147,7 @@ func enter(ctx context.Context, c *cluster.Cluster, id int32) (led []store.Topic
 		}
 		b.State, led = cluster.Up, nil
 		for tp, p := range replicasOf(m, id) {
-			if p.Leader == nil && len(p.ISR) == 1 && p.InSync(id) {
+			if leadsAgain(p, id) {
 				p.Lead(id)
 				p.LeaderEpoch++
 				led = append(led, tp)
