@@ -94,6 +94,16 @@ func (c *Cluster) Locks() *store.Locks { return c.locks }
 // Now is the time by the cluster's clock.
 func (c *Cluster) Now() time.Time { return c.o.Now() }
 
+// Info writes a line to the structured log, from one of the components: group,
+// dlq and so on.
+func (c *Cluster) Info(component, what string, attrs ...slog.Attr) {
+	if !c.o.Log.Enabled(context.Background(), slog.LevelInfo) {
+		return
+	}
+	all := append([]slog.Attr{slog.String("component", component)}, attrs...)
+	c.o.Log.LogAttrs(context.Background(), slog.LevelInfo, what, all...)
+}
+
 // Failpoint dies at name if that is armed.
 func (c *Cluster) Failpoint(name string) error {
 	if c.o.Fail == nil {
