@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"log/slog"
 	"strings"
+	"time"
 
 	"logdir/cmd/internal/input"
 	"logdir/cmd/internal/render"
@@ -12,6 +14,7 @@ import (
 	"logdir/store/client"
 	"logdir/store/cluster"
 	"logdir/store/compress"
+	"logdir/store/deadletter"
 	"logdir/store/record"
 	"logdir/store/replica"
 	"logdir/store/vfs"
@@ -64,11 +67,22 @@ func (p *producer) drives(topic *cluster.Topic, acks client.Acks) bool {
 }
 
 func (p *producer) sending(acks client.Acks) client.Sending {
-	return client.Sending{
+	s := client.Sending{
 		Topic: p.o.topic, Acks: acks, LoseAcks: p.o.loseAcks,
 		RequestTimeout: milliseconds(p.o.requestTimeout),
-		Retries:        p.o.retries, Backoff: milliseconds(p.o.retryBackoff),
+		Retries:        p.o.retries, Backoff: milliseconds(p.o.retryBackoff), Sleep: p.backOff,
 	}
+	if !p.o.noDLQ {
+		p.deadLetters = deadletter.Open(p.cluster, p.o.topic)
+		s.DeadLetters = p.deadLetters
+	}
+	return s
+}
+
+// backOff is the pause before a retry.
+func (p *producer) backOff(d time.Duration) {
+	p.cluster.Info("producer", "retry", slog.String("topic", p.o.topic), slog.Duration("after", d))
+	time.Sleep(d)
 }
 
 // openInput prepares the reading of records.

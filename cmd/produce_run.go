@@ -9,6 +9,7 @@ import (
 	"logdir/cmd/internal/render"
 	"logdir/store/client"
 	"logdir/store/cluster"
+	"logdir/store/deadletter"
 	"logdir/store/record"
 	"logdir/store/replica"
 )
@@ -21,7 +22,8 @@ type producer struct {
 	cluster *cluster.Cluster
 
 	topic       *client.Topic
-	followers   *replica.Fetcher // of --replicate, else nil
+	followers   *replica.Fetcher  // of --replicate, else nil
+	deadLetters *deadletter.Queue // nil with --no-dlq
 	placer      *client.Placer
 	accumulator *client.Accumulator
 	session     *client.Session
@@ -57,6 +59,9 @@ func (p *producer) finish(ctx context.Context) error {
 	err := errors.Join(p.accumulator.CloseAll(), p.send(ctx))
 	if p.followers != nil {
 		err = errors.Join(err, p.followers.Close(ctx))
+	}
+	if p.deadLetters != nil {
+		err = errors.Join(err, p.deadLetters.Close(ctx))
 	}
 	return errors.Join(err, p.topic.Close(ctx), p.flush(), p.report.Close())
 }
