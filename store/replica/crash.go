@@ -57,7 +57,7 @@ func crashLog(ctx context.Context, c *cluster.Cluster, tp store.TopicPartition, 
 		if err != nil {
 			return err
 		}
-		if end, err = cutLog(log, end); err != nil {
+		if _, err = cutLog(log, end); err != nil {
 			return err
 		}
 		return tear(c.FS(), log.Dir(), torn)

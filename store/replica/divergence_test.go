@@ -55,7 +55,7 @@ func TestDivergence(t *testing.T) {
 func history(t *testing.T, text string) checkpoint.Epochs {
 	t.Helper()
 	var h checkpoint.Epochs
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		var e checkpoint.EpochEntry
 		if _, err := fmt.Sscanf(word, "%d@%d", &e.Epoch, &e.StartOffset); err != nil {
 			t.Fatal(err)
