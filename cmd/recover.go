@@ -161,12 +161,12 @@ type recoverRun struct {
 
 // plan looks at every replica. One that cannot be read does not keep the others from it.
 func (s *recoverRun) plan(ctx context.Context) error {
-	results := planAll(ctx, s.refs, func(ref store.PartitionRef) (*recovery.Plan, error) {
-		p, err := s.partition(ref)
-		if err != nil {
-			return nil, err
-		}
-		return recovery.Make(ctx, s.env.FS, p, s.o.options(s.repair, ref.Topic))
+	partitions, err := s.partitions()
+	if err != nil {
+		return err
+	}
+	results := planAll(ctx, partitions, func(p recovery.Partition) (*recovery.Plan, error) {
+		return recovery.Make(ctx, s.env.FS, p, s.o.options(s.repair, p.Topic))
 	})
 	for _, res := range results {
 		if res.err != nil {

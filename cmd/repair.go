@@ -184,6 +184,18 @@ func (r *repair) partition(ref store.PartitionRef) (recovery.Partition, error) {
 	return d.Partition(ref), nil
 }
 
+// partitions are all the replicas, with their lines.
+func (r *repair) partitions() ([]recovery.Partition, error) {
+	out := make([]recovery.Partition, len(r.refs))
+	for i, ref := range r.refs {
+		var err error
+		if out[i], err = r.partition(ref); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // interval is index.interval.bytes of a topic: what the flag says, or the topic's config.
 func (r *repair) interval(topic string, flag int) int {
 	if flag > 0 {

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"logdir/recovery"
-	"logdir/store"
 )
 
 // planned is the plan of one replica, or why there is none.
@@ -16,18 +15,18 @@ type planned struct {
 }
 
 // planAll plans the replicas, one worker a core, and answers in their order.
-func planAll(ctx context.Context, refs []store.PartitionRef, plan func(store.PartitionRef) (*recovery.Plan, error)) []planned {
-	out := make([]planned, len(refs))
+func planAll(ctx context.Context, partitions []recovery.Partition, plan func(recovery.Partition) (*recovery.Plan, error)) []planned {
+	out := make([]planned, len(partitions))
 	next := make(chan int)
 	var running sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(refs)) {
+	for range min(runtime.GOMAXPROCS(0), len(partitions)) {
 		running.Go(func() {
 			for i := range next {
-				out[i].plan, out[i].err = plan(refs[i])
+				out[i].plan, out[i].err = plan(partitions[i])
 			}
 		})
 	}
-	for i := range refs {
+	for i := range partitions {
 		if ctx.Err() != nil {
 			out[i].err = ctx.Err()
 			continue
