@@ -129,7 +129,7 @@ func (o *dumpOptions) run(ctx context.Context, env *Env, targets []string) error
 		return err
 	}
 	render.EnlargePipe(env.Out)
-	d := inspect.Dumper{FS: env.FS, Out: env.Out, Printer: o.printer(env), Options: o.reading(env)}
+	d := inspect.Dumper{FS: env.FS, Out: env.Out, Printer: o.printer(env), Options: o.reading()}
 	var failed []error
 	for _, f := range files {
 		if err := d.File(ctx, f.path, f.name); err != nil {
@@ -145,9 +145,9 @@ func (o *dumpOptions) run(ctx context.Context, env *Env, targets []string) error
 	return errors.Join(append(failed, damageError(d.Report.Damage))...)
 }
 
-func (o *dumpOptions) reading(env *Env) inspect.DumpOptions {
+func (o *dumpOptions) reading() inspect.DumpOptions {
 	r := inspect.DumpOptions{
-		Deep: o.records(env),
+		Deep: o.records(),
 		From: o.from, To: o.to,
 		MaxMessageSize: o.maxMessageSize, VerifyIndexOnly: o.verifyOnly, SanityOnly: o.sanityOnly,
 	}
@@ -158,7 +158,7 @@ func (o *dumpOptions) reading(env *Env) inspect.DumpOptions {
 }
 
 // records says whether records are read: every option about them means that they are.
-func (o *dumpOptions) records(*Env) bool {
+func (o *dumpOptions) records() bool {
 	return o.deep || o.printData || o.skipMetadata || o.decoders.any() || o.hasClass()
 }
 
@@ -167,12 +167,12 @@ func (o *dumpOptions) hasClass() bool { return o.keyDecoder != "" || o.valueDeco
 func (o *dumpOptions) printer(env *Env) inspect.Printer {
 	switch {
 	case env.JSON():
-		return &render.DumpJSON{Records: o.records(env), NewDecoder: o.decoder(true)}
+		return &render.DumpJSON{Records: o.records(), NewDecoder: o.decoder(true)}
 	case o.hex:
 		return &render.DumpHex{}
 	}
 	return &render.DumpText{
-		Records: o.records(env), PrintData: o.printData || o.hasClass(),
+		Records: o.records(), PrintData: o.printData || o.hasClass(),
 		SkipMetadata: o.skipMetadata, NewDecoder: o.decoder(false),
 	}
 }
