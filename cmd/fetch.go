@@ -82,20 +82,13 @@ func (o *fetchOptions) checkArgs(_ *cobra.Command, args []string) error {
 
 func (o *fetchOptions) addFlags(c *cobra.Command) {
 	fs := c.Flags()
-	o.given = fs.Changed
-	o.offset, o.delimiter, o.onDamage, o.isolation = flagval.WholeLog(), "\n", damageStop, readUncommitted
+	o.offset, o.onDamage, o.isolation = flagval.WholeLog(), damageStop, readUncommitted
 	fs.StringVarP(&o.partitions, "partition", "p", "", "the `partitions`, as in TOPIC:N,N (default all)")
 	fs.VarP(&o.offset, "offset", "o", "where to begin, or a `range`: start end N -N +N N:M @TIME @TIME:TIME")
 	fs.Int64VarP(&o.maxMessages, "max-messages", "c", 0, "stop after so many records: a `number`, 0 for all")
 	flagGroup(c, "which records", "partition", "offset", "max-messages")
 
-	fs.StringVarP(&o.format, "format", "f", "", `a record `+"`format`"+` (default '%v\n')`)
-	fs.VarP(flagval.NewEscaped(&o.keyDelimiter), "key-delimiter", "K", "print the key and this `text` before the value")
-	fs.VarP(flagval.NewEscaped(&o.delimiter), "delimiter", "D", "the `text` behind each record")
-	fs.StringVar(&o.null, "null", "", "the `text` for a null key or value")
-	fs.BoolVar(&o.meta, "meta", false, "with --json: also leader epoch, producer, sequence and broker")
-	flagGroup(c, "output", "format", "key-delimiter", "delimiter", "null", "meta")
-
+	o.addOutputFlags(c)
 	fs.Var(flagval.Enum(&o.upTo, upToHW, upToLEO), "up-to", "`end`: hw (high watermark; default in a cluster) or leo (log end; default elsewhere)")
 	fs.StringArrayVar(&o.grep, "grep", nil, "only records that match: a `filter` k:RE, v:RE or h:NAME=RE; ! before it negates")
 	fs.Var(flagval.Enum(&o.onDamage, damageStop, damageSkip), "on-damage", "`what` to do at damage: stop there, or skip to the next good batch")
@@ -106,6 +99,18 @@ func (o *fetchOptions) addFlags(c *cobra.Command) {
 	fs.Int64Var(&o.timeoutMs, "timeout-ms", 0, "with --follow: give up after so many `ms` without a record, 0 never")
 	flagGroup(c, "following", "follow", "timeout-ms")
 	o.addKafkaSpellings(c)
+}
+
+// addOutputFlags are the flags of every command that prints records.
+func (o *fetchOptions) addOutputFlags(c *cobra.Command) {
+	fs := c.Flags()
+	o.given, o.delimiter = fs.Changed, "\n"
+	fs.StringVarP(&o.format, "format", "f", "", `a record `+"`format`"+` (default '%v\n')`)
+	fs.VarP(flagval.NewEscaped(&o.keyDelimiter), "key-delimiter", "K", "print the key and this `text` before the value")
+	fs.VarP(flagval.NewEscaped(&o.delimiter), "delimiter", "D", "the `text` behind each record")
+	fs.StringVar(&o.null, "null", "", "the `text` for a null key or value")
+	fs.BoolVar(&o.meta, "meta", false, "with --json: also leader epoch, producer, sequence and broker")
+	flagGroup(c, "output", "format", "key-delimiter", "delimiter", "null", "meta")
 }
 
 // addKafkaSpellings accepts what other consumers need to be told and this one does anyway.
@@ -160,14 +165,20 @@ func (o *fetchOptions) validate(env *Env) error {
 		return usagef("%s names partitions already: no --partition", o.target)
 	case o.offset.From.Kind == flagval.Stored || o.offset.HasTo && o.offset.To.Kind == flagval.Stored:
 		return usagef("--offset stored is the committed offset of a group, and there is no group")
-	case o.format != "" && (o.given("key-delimiter") || o.given("delimiter")):
-		return usagef("--format says everything: no --key-delimiter and no --delimiter")
-	case o.meta && !env.JSON():
-		return usagef("--meta adds to --json")
 	case o.maxMessages < 0 || o.timeoutMs < 0:
 		return usagef("numbers of records and times are not negative")
 	case o.timeoutMs > 0 && !o.follow:
 		return usagef("--timeout-ms needs --follow: without it fetch ends at the end of the log")
+	}
+	return o.validateOutput(env)
+}
+
+func (o *fetchOptions) validateOutput(env *Env) error {
+	switch {
+	case o.format != "" && (o.given("key-delimiter") || o.given("delimiter")):
+		return usagef("--format says everything: no --key-delimiter and no --delimiter")
+	case o.meta && !env.JSON():
+		return usagef("--meta adds to --json")
 	}
 	return nil
 }
