@@ -46,6 +46,7 @@ func commands() []command {
 		{groupData, "produce", newProduceCmd},
 		{groupData, "fetch consume", newFetchCmd},
 		{groupData, "offsets get-offsets", newOffsetsCmd},
+		{groupData, "dlq", newDLQCmd},
 		{groupReplication, "replicate", newReplicateCmd},
 		{groupReplication, "promote", newPromoteCmd},
 		{groupReplication, "diff", newDiffCmd},
