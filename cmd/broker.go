@@ -71,8 +71,9 @@ producer snapshot; note high watermarks and recovery points, and leave the mark 
 stop. It leaves every ISR but those it is the last of; what it led has no leader.`,
 		Example: `  logdir broker stop 2
   logdir broker stop 2 --dry-run`,
-		Args:        oneBroker,
-		Annotations: about("0 1 2 3 4 5 9", "logdir-broker(1)"),
+		Args:              oneBroker,
+		ValidArgsFunction: env.brokerWords,
+		Annotations:       about("0 1 2 3 4 5 9", "logdir-broker(1)"),
 	}
 	o.addTo(c)
 	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), env, args[0]) }
@@ -91,8 +92,9 @@ stays, as after a power cut: the recovery point says how much that is.`,
 		Example: `  logdir broker crash 1
   logdir broker crash 1 --lose-unflushed
   logdir broker crash 1 --torn-bytes 30`,
-		Args:        oneBroker,
-		Annotations: about("0 1 2 3 4 5 9", "logdir-broker(1)", "logdir-recover(1)"),
+		Args:              oneBroker,
+		ValidArgsFunction: env.brokerWords,
+		Annotations:       about("0 1 2 3 4 5 9", "logdir-broker(1)", "logdir-recover(1)"),
 	}
 	o.addTo(c)
 	f := c.Flags()

@@ -32,8 +32,9 @@ The broker joins an ISR again only by a replicate that catches it up. What only 
 sync for it leads again, with the next leader epoch.`,
 		Example: `  logdir broker start 1
   logdir broker start 1 --dry-run`,
-		Args:        oneBroker,
-		Annotations: about("0 1 2 3 4 5 9", "logdir-broker(1)", "logdir-recover(1)"),
+		Args:              oneBroker,
+		ValidArgsFunction: env.brokerWords,
+		Annotations:       about("0 1 2 3 4 5 9", "logdir-broker(1)", "logdir-recover(1)"),
 	}
 	o.addTo(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -52,8 +53,9 @@ logdir.truncation=hw its followers cut their logs at their own high watermarks, 
 followers did before KIP-101.`,
 		Example: `  logdir broker restart 2
   logdir broker restart 2 --dry-run`,
-		Args:        oneBroker,
-		Annotations: about("0 1 2 3 4 5 9", "logdir-broker(1)"),
+		Args:              oneBroker,
+		ValidArgsFunction: env.brokerWords,
+		Annotations:       about("0 1 2 3 4 5 9", "logdir-broker(1)"),
 	}
 	o.addTo(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -62,6 +62,22 @@ func (e *Env) placesFor(c *cobra.Command) []store.PartitionRef {
 	return refs
 }
 
+// brokerWords completes the number of a broker.
+func (e *Env) brokerWords(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	if e.prepare(c, nil) != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	m, err := cluster.ReadMeta(e.FS, e.Global.DataDir)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var words []string
+	for _, b := range m.Brokers {
+		words = append(words, strconv.Itoa(int(b.ID)))
+	}
+	return startingWith(words, word), cobra.ShellCompDirectiveNoFileComp
+}
+
 // targetWords are the ways to go on with a target: topics, behind a colon partitions,
 // behind an at sign brokers.
 func targetWords(refs []store.PartitionRef, word string) []string {
@@ -107,6 +123,8 @@ func flagWords(env *Env, c *cobra.Command, f *pflag.Flag) cobra.CompletionFunc {
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	case f.Name == "topic":
 		return argWords(env, "TOPIC")
+	case f.Name == "only", f.Name == "except", f.Name == "to" && c.Name() == "promote":
+		return env.brokerWords
 	case f.Name == "config" && c.HasParent():
 		return configWords
 	case f.Name == "delete-config":

@@ -18,11 +18,11 @@ import (
 
 func newDiffCmd(env *Env) *cobra.Command {
 	return &cobra.Command{
-		Use:   "diff TOPIC[:PARTS] | TARGET TARGET",
+		Use:   "diff TOPIC[:PARTS] | PATH PATH",
 		Short: "compare replicas, or two logs, batch by batch",
 		Long: `Compare the replicas of partitions with their leader's, or one log with another: a replica, a
 partition directory, a whole log directory or one .log file. Batches are the same if all
-their bytes are. Of two TARGETs the first is the reference and reads as leader.`,
+their bytes are. Of two the first is the reference and reads as leader.`,
 		Example: `  logdir diff orders:0
   logdir diff /backup/orders-0 /var/lib/kafka/data/orders-0
   logdir diff orders:0@1 orders:0@2`,
