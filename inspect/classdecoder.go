@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"logdir/store/message"
 	"logdir/store/record"
 )
 
@@ -73,7 +74,7 @@ func present(value, text []byte) []byte {
 func appendClass(dst []byte, c DecoderClass, b []byte) []byte {
 	switch {
 	case c == StringDecoder:
-		return AppendUTF8(dst, b)
+		return message.AppendUTF8(dst, b)
 	case c == IntegerDecoder && len(b) == 4:
 		return strconv.AppendInt(dst, int64(int32(binary.BigEndian.Uint32(b))), 10)
 	case c == LongDecoder && len(b) == 8:

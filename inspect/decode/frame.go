@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -31,14 +32,14 @@ type Frame struct {
 // frameVersion is the only one that can be read. The preview of KRaft in 2.8 wrote 0.
 const frameVersion = 1
 
-// frameType is one type of message.
-type frameType struct {
-	id     int16
-	schema *message.Schema
+// FrameType is one type of message.
+type FrameType struct {
+	ID     int16
+	Schema *message.Schema
 }
 
 // parseFrame reads a value. The errors are Kafka's sentences.
-func parseFrame(types []frameType, value []byte) (Frame, error) {
+func parseFrame(types []FrameType, value []byte) (Frame, error) {
 	version, rest, err := frameNumber("frame version", value)
 	switch {
 	case err != nil:
@@ -81,6 +82,8 @@ func (f *Frame) decode(data []byte) error {
 	switch {
 	case damage != nil:
 		return &frameError{f.Type, damage}
+	case f.Version > f.Schema.Highest && hasStruct(o):
+		return &frameError{f.Type, fmt.Errorf("%s has no version %d", f.Schema.Name, f.Version)}
 	case size < len(data):
 		return sentencef("Found %d byte(s) of garbage after %d", len(data)-size, f.Type)
 	}
@@ -88,12 +91,25 @@ func (f *Frame) decode(data []byte) error {
 	return nil
 }
 
-func schemaOf(types []frameType, id int16) *message.Schema {
-	at, found := slices.BinarySearchFunc(types, id, func(t frameType, id int16) int { return int(t.id) - int(id) })
+// hasStruct says whether there are structs inside a message: Kafka looks at the version only
+// when it reads one of those.
+func hasStruct(o *message.Object) bool {
+	for _, m := range o.Members {
+		if list, _ := m.Value.([]any); len(list) > 0 {
+			if _, ok := list[0].(*message.Object); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func schemaOf(types []FrameType, id int16) *message.Schema {
+	at, found := slices.BinarySearchFunc(types, id, func(t FrameType, id int16) int { return int(t.ID) - int(id) })
 	if !found {
 		return nil
 	}
-	return types[at].schema
+	return types[at].Schema
 }
 
 // unknownFrameError is for a type that Kafka 4.4 does not know.
@@ -141,7 +157,7 @@ func appendTypeName(dst []byte, schema string) []byte {
 
 // framed decodes a topic of frames.
 type framed struct {
-	types []frameType
+	types []FrameType
 	// text appends what Kafka's tool prints of a frame, at the words at of its error
 	// sentence: "Error at 7" or "Error at offset 7".
 	text  func(dst []byte, f *Frame) ([]byte, error)

@@ -4,7 +4,7 @@ import "logdir/store/message"
 
 // ParseMetadata reads the value of a record of KRaft's metadata log, or of a snapshot of it. A
 // type that is not known, or an old frame, is an error and no damage.
-func ParseMetadata(value []byte) (Frame, error) { return parseFrame(metadataTypes, value) }
+func ParseMetadata(value []byte) (Frame, error) { return parseFrame(MetadataTypes, value) }
 
 func metadataText(dst []byte, f *Frame) ([]byte, error) { return f.AppendJSON(dst), nil }
 
@@ -15,9 +15,9 @@ const (
 	RemoveTopicRecord int16 = 9
 )
 
-// metadataTypes are all types of Kafka 4.4 by number. The numbers that are missing were never
+// MetadataTypes are all types of __cluster_metadata in Kafka 4.4, by number. The numbers that are missing were never
 // released.
-var metadataTypes = []frameType{
+var MetadataTypes = []FrameType{
 	{0, registerBrokerRecord},
 	{1, message.Flexible("UnregisterBrokerRecord", 0,
 		message.One("brokerId", message.Int32),

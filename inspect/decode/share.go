@@ -2,8 +2,8 @@ package decode
 
 import "logdir/store/message"
 
-// shareRecordTypes are the types of __share_group_state.
-var shareRecordTypes = message.RecordTypes{
+// ShareRecordTypes are the types of __share_group_state.
+var ShareRecordTypes = message.RecordTypes{
 	{Type: 0, Key: sharePartitionKey("ShareSnapshotKey"), Value: shareSnapshotValue},
 	{Type: 1, Key: sharePartitionKey("ShareUpdateKey"), Value: shareUpdateValue},
 }

@@ -48,11 +48,11 @@ func (t Topic) Decoder() Decoder {
 	case TransactionState:
 		return &coordinator{types: txn.RecordTypes}
 	case ShareGroupState:
-		return &coordinator{types: shareRecordTypes}
+		return &coordinator{types: ShareRecordTypes}
 	case ClusterMetadata:
-		return &framed{types: metadataTypes, text: metadataText}
+		return &framed{types: MetadataTypes, text: metadataText}
 	case RemoteLogMetadata:
-		return &framed{types: remoteTypes, text: remoteText, at: "offset "}
+		return &framed{types: RemoteTypes, text: remoteText, at: "offset "}
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ var (
 				message.One("groupInstanceId", message.String).ElseNull().From(3),
 				message.One("clientId", message.String),
 				message.One("clientHost", message.String),
-				message.One("rebalanceTimeout", message.Int32).From(1),
+				message.One("rebalanceTimeout", message.Int32).Else(-1).From(1),
 				message.One("sessionTimeout", message.Int32),
 				message.One("subscription", message.Bytes),
 				message.One("assignment", message.Bytes),

@@ -27,7 +27,7 @@ var (
 	idPartitionsWithEpochs = message.Part("TopicPartitions",
 		message.One("topicId", message.UUID),
 		message.List("partitions", message.Int32),
-		message.List("assignmentEpochs", message.Int32).ElseNull().AtTag(0),
+		message.List("assignmentEpochs", message.Int32).OrNull().AtTag(0),
 	)
 	topicMetadata = message.Part("TopicMetadata",
 		message.One("topicId", message.UUID),
@@ -77,7 +77,7 @@ var (
 				message.One("name", message.String),
 				message.One("metadata", message.Bytes),
 			)),
-		)).ElseNull().AtTag(0),
+		)).OrNull().AtTag(0),
 	)
 	consumerGroupCurrentMemberAssignmentValue = message.Flexible("ConsumerGroupCurrentMemberAssignmentValue", 0,
 		message.One("memberEpoch", message.Int32),
@@ -136,7 +136,7 @@ var (
 		message.One("epoch", message.Int32),
 		message.One("metadataHash", message.Int64),
 		message.One("validatedTopologyEpoch", message.Int32).Else(-1).AtTag(0),
-		message.Structs("lastAssignmentConfigs", keyValue).ElseNull().AtTag(1),
+		message.Structs("lastAssignmentConfigs", keyValue).OrNull().AtTag(1),
 		message.One("storedDescriptionTopologyEpoch", message.Int32).Else(-1).AtTag(2),
 		message.One("failedDescriptionTopologyEpoch", message.Int32).Else(-1).AtTag(3),
 	)
@@ -161,7 +161,7 @@ var (
 	taskIDsWithEpochs = message.Part("TaskIds",
 		message.One("subtopologyId", message.String),
 		message.List("partitions", message.Int32),
-		message.List("assignmentEpochs", message.Int32).ElseNull().AtTag(0),
+		message.List("assignmentEpochs", message.Int32).OrNull().AtTag(0),
 	)
 	streamsGroupTargetAssignmentMemberValue = message.Flexible("StreamsGroupTargetAssignmentMemberValue", 0,
 		message.Structs("activeTasks", taskIDs),

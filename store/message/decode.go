@@ -177,15 +177,11 @@ func (d *decoder) value(f *Field) (any, bool) {
 	return f.Kind.parse(b), true
 }
 
-// substruct reads a struct, which has a byte before it if it may be null.
+// substruct reads a struct, which has a mark before it if it may be null.
 func (d *decoder) substruct(f *Field) (any, bool) {
 	if f.Nullable {
-		b, ok := d.take(1)
-		if !ok {
-			return nil, false
-		}
-		if int8(b[0]) < 0 {
-			return nil, true
+		if present, ok := d.present(f); !present || !ok {
+			return nil, ok
 		}
 	}
 	o, ok := d.object(f.Of)
@@ -193,6 +189,16 @@ func (d *decoder) substruct(f *Field) (any, bool) {
 		return nil, false
 	}
 	return o, true
+}
+
+// present reads the mark before a struct that may be null: a uvarint in a tagged field, else a byte.
+func (d *decoder) present(f *Field) (present, ok bool) {
+	if f.Tagged {
+		mark, ok := d.uvarint()
+		return mark != 0, ok
+	}
+	b, ok := d.take(1)
+	return ok && int8(b[0]) >= 0, ok
 }
 
 func (d *decoder) text(f *Field) (any, bool) {

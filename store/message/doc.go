@@ -17,7 +17,7 @@
 //	array            int32 count, elements              uvarint count+1, elements
 //	struct           its fields in order                its fields in order, tagged fields
 //	null             length or count -1                 length or count 0
-//	nullable struct  int8: -1 null, 1 present           same
+//	nullable struct  int8: -1 null, 1 present           same; tagged: uvarint 0 null, 1 present
 //
 // A uvarint is cut into groups of seven bits, the lowest first, with the high bit set on all but
 // the last byte; unlike the varints of a record it is not zig-zag. 300 is ac 02.

@@ -125,7 +125,7 @@ func (e *encoder) value(dst []byte, f *Field, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
 		if f.Nullable {
-			return e.null(dst, f.Kind), nil
+			return e.null(dst, f), nil
 		}
 	case bool:
 		if f.Kind == Bool {
@@ -166,11 +166,13 @@ func (e *encoder) substruct(dst []byte, f *Field, o *Object) ([]byte, error) {
 	return e.object(dst, f.Of, o)
 }
 
-func (e *encoder) null(dst []byte, k Kind) []byte {
-	switch k {
-	case Struct:
+func (e *encoder) null(dst []byte, f *Field) []byte {
+	switch {
+	case f.Kind == Struct && f.Tagged:
+		return append(dst, 0)
+	case f.Kind == Struct:
 		return append(dst, 0xff)
-	case String:
+	case f.Kind == String:
 		return e.length(dst, -1, 2)
 	}
 	return e.length(dst, -1, 4)

@@ -90,12 +90,15 @@ func appendList(dst []byte, of *Schema, list []any) []byte {
 	return append(dst, ']')
 }
 
-// AppendString appends a JSON string as Jackson writes it: only quotes, backslashes and
-// control characters are escaped.
+// AppendString appends a JSON string as Java decodes it, see AppendUTF8, and Jackson writes
+// it: only quotes, backslashes and control characters are escaped.
 func AppendString(dst []byte, s string) []byte {
 	const hex = "0123456789ABCDEF"
+	if !utf8.ValidString(s) {
+		s = string(AppendUTF8(nil, []byte(s)))
+	}
 	dst = append(dst, '"')
-	for _, r := range s { // bytes that are not UTF-8 come as U+FFFD
+	for _, r := range s {
 		switch {
 		case r == '"' || r == '\\':
 			dst = append(dst, '\\', byte(r))

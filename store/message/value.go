@@ -133,6 +133,16 @@ func (k Kind) zero(of *Schema) any {
 	return int64(0)
 }
 
+// isDefault says whether each field of a struct has its default.
+func (o *Object) isDefault(s *Schema) bool {
+	for i := range s.Fields {
+		if f := &s.Fields[i]; !f.isDefault(o.value(f)) {
+			return false
+		}
+	}
+	return len(o.Unknown) == 0
+}
+
 // isDefault says whether a value is what a field has that is not written.
 func (f *Field) isDefault(v any) bool {
 	switch d := f.zero().(type) {
@@ -144,8 +154,9 @@ func (f *Field) isDefault(v any) bool {
 	case []byte:
 		b, ok := v.([]byte)
 		return ok && bytes.Equal(b, d)
-	case *Object: // never left out
-		return false
+	case *Object:
+		o, ok := v.(*Object)
+		return ok && o.isDefault(f.Of)
 	default:
 		return v == d
 	}

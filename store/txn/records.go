@@ -36,13 +36,9 @@ var (
 	}
 )
 
-// withStateName returns a value with its status as a word. A status that Kafka does not know
-// stays a number; Kafka's tool refuses it.
+// withStateName returns a value with its status as a word.
 func withStateName(value *message.Object) *message.Object {
 	state := State(value.Int("transactionStatus", 0))
-	if !state.Known() {
-		return value
-	}
 	shown := &message.Object{Members: append([]message.Member(nil), value.Members...)}
 	return shown.Set("transactionStatus", state.String())
 }

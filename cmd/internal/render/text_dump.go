@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"logdir/inspect"
+	"logdir/store/message"
 	"logdir/store/record"
 )
 
@@ -173,7 +174,7 @@ func appendHeaderKeys(dst []byte, headers []record.Header) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = inspect.AppendUTF8(dst, headers[i].Key)
+		dst = message.AppendUTF8(dst, headers[i].Key)
 	}
 	return append(dst, ']')
 }
@@ -182,12 +183,12 @@ func appendHeaderKeys(dst []byte, headers []record.Header) []byte {
 func appendData(dst []byte, prefix string, r *record.Record) []byte {
 	if r.Key != nil {
 		dst = append(append(dst, prefix...), "key: "...)
-		dst = inspect.AppendUTF8(dst, r.Key)
+		dst = message.AppendUTF8(dst, r.Key)
 		prefix = " "
 	}
 	if r.Value != nil {
 		dst = append(append(dst, prefix...), "payload: "...)
-		dst = inspect.AppendUTF8(dst, r.Value)
+		dst = message.AppendUTF8(dst, r.Value)
 	}
 	return dst
 }
