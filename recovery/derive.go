@@ -335,10 +335,16 @@ const maxEpochFile = 16 << 20
 
 // agrees says whether every epoch that the batches tell stands in the file, at or before
 // the offset where its first batch is. The file may know more: epochs in which nothing was
-// written, or whose records are gone.
+// written, or whose records are gone. And it may begin later than the log: what lies below
+// the log start offset is dropped from it before the segments are.
 func (m *maker) agrees(have checkpoint.Epochs) bool {
-	for _, e := range m.after.epochs {
-		if have.EpochAt(e.StartOffset) != e.Epoch {
+	if len(have) == 0 {
+		return len(m.after.epochs) == 0
+	}
+	for i, e := range m.after.epochs {
+		at := max(e.StartOffset, have[0].StartOffset)
+		begun := i+1 < len(m.after.epochs) && at >= m.after.epochs[i+1].StartOffset
+		if !begun && have.EpochAt(at) != e.Epoch {
 			return false
 		}
 	}

@@ -165,7 +165,7 @@ func (m *maker) refuse(list []found) []error {
 func (m *maker) tellKept() {
 	for _, g := range m.after.segments {
 		for _, d := range g.damages {
-			if d.kept {
+			if d.kept && !d.copied {
 				e := *d.Error
 				e.Path = m.plan.Partition.Show(g.Log)
 				m.plan.Left = append(m.plan.Left, store.Errorf(store.Damage, d.Kind.KafkaName(), "the batch stays: %w", plainDamage{&e}).

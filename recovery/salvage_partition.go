@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"time"
 
+	"logdir/inspect"
 	"logdir/store/checkpoint"
 	"logdir/store/corrupt"
 	"logdir/store/index"
@@ -91,35 +93,46 @@ func (v *salvager) segment(f segment.Files, limit int64) (bool, error) {
 		return false, errors.Join(err, in.Close())
 	}
 	r := &patientReader{r: in, size: info.Size()}
-	c := copier{v: v, base: f.Base, name: f.Log, builder: index.NewBuilder(f.Base, v.IndexInterval)}
-	if isMKB1(r) {
-		c.builder = index.NewMKB1Builder(f.Base, v.IndexInterval)
-	}
-	c.before = v.state.Entries()
+	c := v.newCopier(f, r)
 	err = c.copy(r, limit)
+	if err == nil {
+		err = c.settleCopies(from, limit)
+	}
 	for _, bad := range r.bad {
 		v.leave(f.Log, corrupt.New(Unreadable, bad.from, bad.to-bad.from, bad.err.Error()))
 	}
-	if c.out == nil {
-		return false, errors.Join(err, in.Close())
-	}
-	if err == nil {
-		err = c.flush()
-	}
-	if err == nil {
-		err = c.out.Sync()
-	}
-	err = errors.Join(err, c.out.Close(), in.Close())
-	if err == nil {
-		err = v.Target.Chtimes(filepath.Join(v.to, segment.FileName(f.Base, segment.LogSuffix)), info.ModTime())
-	}
-	if err != nil {
-		return true, err
+	err = errors.Join(err, c.close(info.ModTime()), in.Close())
+	if err != nil || c.out == nil {
+		return false, err
 	}
 	if err := v.snapshot(f.Base, c.before); err != nil {
 		return true, err
 	}
 	return true, v.writeIndexes(f.Base, c.builder, c.aborted, false)
+}
+
+func (v *salvager) newCopier(f segment.Files, r *patientReader) *copier {
+	c := &copier{v: v, base: f.Base, name: f.Log, builder: index.NewBuilder(f.Base, v.IndexInterval), before: v.state.Entries()}
+	if isMKB1(r) {
+		c.builder = index.NewMKB1Builder(f.Base, v.IndexInterval)
+	}
+	return c
+}
+
+// close makes the new log durable and gives it the age of the old one, which retention by
+// time falls back on.
+func (c *copier) close(mtime time.Time) error {
+	if c.out == nil {
+		return nil
+	}
+	err := c.flush()
+	if err == nil {
+		err = c.out.Sync()
+	}
+	if err = errors.Join(err, c.out.Close()); err != nil {
+		return err
+	}
+	return c.v.Target.Chtimes(filepath.Join(c.v.to, segment.FileName(c.base, segment.LogSuffix)), mtime)
 }
 
 // leave notes a range that is left out.
@@ -199,9 +212,14 @@ type copier struct {
 	builder *index.Builder
 	before  []producer.Entry
 	aborted []index.AbortedTxn
-	out     vfs.File
-	pos     int64 // bytes written and buffered
-	buf     []byte
+	// strangers are batches with the offsets of a later segment; copies where they stand in
+	// the report.
+	strangers inspect.Strangers
+	copies    []int
+
+	out vfs.File
+	pos int64 // bytes written and buffered
+	buf []byte
 }
 
 func (c *copier) copy(r *patientReader, limit int64) error {
@@ -215,6 +233,9 @@ func (c *copier) copy(r *patientReader, limit int64) error {
 		}
 		d := s.Damage()
 		if d != nil && (s.Batch() == nil || !keeps.keeps(d)) {
+			if c.strangers.Add(d, s.Batch(), limit) {
+				c.copies = append(c.copies, len(v.out.Left))
+			}
 			v.leave(c.name, d)
 			continue
 		}
@@ -231,6 +252,20 @@ func (c *copier) copy(r *patientReader, limit int64) error {
 		v.next, v.epoch = s.NextOffset(), s.Epoch()
 	}
 	return s.Err()
+}
+
+// settleCopies takes back that second copies of batches of later segments were lost.
+func (c *copier) settleCopies(path string, limit int64) error {
+	ok, err := c.strangers.AreCopies(c.v.Source, path, limit)
+	if err != nil || !ok {
+		return err
+	}
+	for _, i := range c.copies {
+		l := &c.v.out.Left[i]
+		c.v.out.LostBytes -= l.Bytes
+		l.Bytes, l.Detail = 0, l.Detail+"; it stands in a later segment as well"
+	}
+	return nil
 }
 
 func (c *copier) take(b *record.Batch) error {

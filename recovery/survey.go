@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"logdir/inspect"
 	"logdir/store"
 	"logdir/store/checkpoint"
 	"logdir/store/corrupt"
@@ -23,8 +24,9 @@ type damage struct {
 	*corrupt.Error
 	// tail says that nothing valid stands behind it in its segment.
 	tail bool
-	// kept says that the range is a batch that no policy takes out.
-	kept bool
+	// kept says that the range is a batch that no policy takes out; copied, that it is a
+	// second copy of one in a later segment, and no damage at all.
+	kept, copied bool
 	// before is the log end in front of it, or corrupt.Unknown; epoch the leader epoch there,
 	// or -1.
 	before int64
@@ -53,7 +55,8 @@ type segmentSurvey struct {
 	batches int64
 	mkb1    bool
 
-	damages []damage
+	damages   []damage
+	strangers inspect.Strangers
 	// offsets and times are the verdicts on the index files; index and timeIndex what they
 	// should hold.
 	offsets, times   index.Report
@@ -267,17 +270,38 @@ func (v *surveyor) walk(g *segmentSurvey, i int, log Patched, edited bool, out *
 	checker := indexes.checker(g)
 	builder := v.builderFor(g, edited)
 	v.scanner.Reset(log, log.Size(), v.scanOptions(i))
-	if err := v.scan(g, checker, builder, out); err != nil {
+	if err := v.scan(g, v.limit(i), checker, builder, out); err != nil {
 		return errors.Join(err, indexes.close())
 	}
 	v.now.next, v.now.epoch = max(v.scanner.NextOffset(), g.Base), v.scanner.Epoch()
 	g.next = v.now.next
+	if err := v.settleCopies(g, i, out); err != nil {
+		return errors.Join(err, indexes.close())
+	}
 	if builder != nil {
 		builder.Finish()
 		g.index, g.timeIndex = builder.Index(), builder.TimeIndex()
 	}
 	g.offsets, g.times, err = checker.Finish()
 	return errors.Join(err, indexes.close())
+}
+
+// settleCopies finds the batches that an interrupted cleaning has left twice. They do no
+// harm, and stay.
+func (v *surveyor) settleCopies(g *segmentSurvey, i int, out *survey) error {
+	ok, err := g.strangers.AreCopies(v.fs, filepath.Join(v.dir, g.Log), v.limit(i))
+	if err != nil || !ok {
+		return err
+	}
+	n := 0
+	for j := range g.damages {
+		if d := &g.damages[j]; d.copied {
+			d.kept = true
+			n++
+		}
+	}
+	out.notes = append(out.notes, fmt.Sprintf("%s: %d of its batches belong to later segments: an interrupted cleaning left them twice", g.Log, n))
+	return nil
 }
 
 // builderFor makes the index files anew along with the scan, where it is known beforehand
@@ -290,7 +314,7 @@ func (v *surveyor) builderFor(g *segmentSurvey, edited bool) *index.Builder {
 }
 
 // scan hands good batches to everybody and puts damage on the list.
-func (v *surveyor) scan(g *segmentSurvey, checker *index.Checker, builder *index.Builder, out *survey) error {
+func (v *surveyor) scan(g *segmentSurvey, limit int64, checker *index.Checker, builder *index.Builder, out *survey) error {
 	s := &v.scanner
 	for before, epoch := s.NextOffset(), s.Epoch(); s.Next(); before, epoch = s.NextOffset(), s.Epoch() {
 		d := s.Damage()
@@ -306,7 +330,8 @@ func (v *surveyor) scan(g *segmentSurvey, checker *index.Checker, builder *index
 			} else {
 				checker.Damage()
 			}
-			g.damages = append(g.damages, damage{Error: d, tail: true, kept: kept, before: before, epoch: epoch})
+			copied := g.strangers.Add(d, s.Batch(), limit)
+			g.damages = append(g.damages, damage{Error: d, tail: true, kept: kept, copied: copied, before: before, epoch: epoch})
 		}
 		if g.batches%ctxBatches == 0 {
 			if err := v.ctx.Err(); err != nil {
@@ -376,67 +401,4 @@ func isMKB1(log io.ReaderAt) bool {
 	}
 	_, f, _ := record.Peek(head[:])
 	return f == record.MKB1
-}
-
-// indexFiles are the open index files of a segment; nil where there is none.
-type indexFiles struct {
-	base          int64
-	offsets       vfs.ReadFile
-	times         vfs.ReadFile
-	offsetsSize   int64
-	timesSize     int64
-	offsetsFormat bool // MKB1
-}
-
-func (v *surveyor) openIndexes(g *segmentSurvey) (*indexFiles, error) {
-	x := &indexFiles{base: g.Base, offsetsFormat: g.mkb1}
-	var err error
-	if x.offsets, x.offsetsSize, err = v.openIndex(g.Index); err != nil {
-		return nil, err
-	}
-	if x.times, x.timesSize, err = v.openIndex(g.TimeIndex); err != nil {
-		return nil, errors.Join(err, x.close())
-	}
-	return x, nil
-}
-
-func (v *surveyor) openIndex(name string) (vfs.ReadFile, int64, error) {
-	if name == "" {
-		return nil, 0, nil
-	}
-	f, err := v.fs.Open(filepath.Join(v.dir, name))
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, 0, errors.Join(err, f.Close())
-	}
-	return f, info.Size(), nil
-}
-
-func (x *indexFiles) checker(g *segmentSurvey) *index.Checker {
-	var offsets *index.OffsetIndex
-	var times *index.TimeIndex
-	switch {
-	case x.offsets == nil:
-	case g.mkb1:
-		offsets = index.NewMKB1Index(x.offsets, x.offsetsSize, x.base)
-	default:
-		offsets = index.NewOffsetIndex(x.offsets, x.offsetsSize, x.base)
-	}
-	if x.times != nil {
-		times = index.NewTimeIndex(x.times, x.timesSize, x.base)
-	}
-	return index.NewChecker(x.base, offsets, times)
-}
-
-func (x *indexFiles) close() error {
-	var errs []error
-	for _, f := range []vfs.ReadFile{x.offsets, x.times} {
-		if f != nil {
-			errs = append(errs, f.Close())
-		}
-	}
-	return errors.Join(errs...)
 }
