@@ -1,0 +1,197 @@
+package group
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"logdir/store"
+	"logdir/store/checkpoint"
+	"logdir/store/message"
+)
+
+// Kind is how the members of a group agree on who reads what.
+type Kind string
+
+// The kinds. A group of which only offsets are known is Classic.
+const (
+	// Classic: the members themselves, through the coordinator (JoinGroup, SyncGroup).
+	Classic Kind = "classic"
+	// Consumer: the coordinator (KIP-848).
+	Consumer Kind = "consumer"
+	// Share: members share partitions (KIP-932). Their offsets are in __share_group_state.
+	Share Kind = "share"
+	// Streams: tasks instead of partitions (KIP-1071).
+	Streams Kind = "streams"
+)
+
+// Group is one group as its coordinator would load it.
+type Group struct {
+	ID   string
+	Kind Kind
+	// Classic is the newest generation of a classic group. It is nil for other kinds, and
+	// for a group that only commits.
+	Classic *Metadata
+
+	epoch, target int32 // of the other kinds: the group's epoch, and that of its target assignment
+	hasMetadata   bool
+	members       map[string]*Member // of the other kinds
+	offsets       map[store.TopicPartition]commit
+}
+
+// Member is one member, of any kind of group.
+type Member struct {
+	ID string
+	// InstanceID is group.instance.id, empty for a dynamic member.
+	InstanceID           string
+	ClientID, ClientHost string
+	// Epoch is how far a member is that takes its assignment from the coordinator; -1 in a
+	// classic group.
+	Epoch int32
+	// Assignment is what the member reads, by topic.
+	Assignment []Assigned
+
+	stable bool // has all that it was assigned, and nothing else
+}
+
+// Assigned are partitions of one topic. A classic group names the topic, others have only
+// its id. A task of a streams group is told by Topic as its subtopology.
+type Assigned struct {
+	Topic      string
+	TopicID    checkpoint.UUID
+	Partitions []int32
+}
+
+func newGroup(id string) *Group {
+	return &Group{
+		ID: id, Kind: Classic,
+		members: map[string]*Member{}, offsets: map[store.TopicPartition]commit{},
+	}
+}
+
+// Generation counts the rebalances; other kinds than Classic call it the group epoch. It is -1 for
+// a group that only commits.
+func (g *Group) Generation() int32 {
+	switch {
+	case g.Classic != nil:
+		return g.Classic.Generation
+	case g.hasMetadata:
+		return g.epoch
+	}
+	return -1
+}
+
+// Offset is the committed offset of a partition.
+func (g *Group) Offset(tp store.TopicPartition) (OffsetCommit, bool) {
+	c, ok := g.offsets[tp]
+	return c.OffsetCommit, ok
+}
+
+// Offsets are all committed offsets by topic and partition.
+func (g *Group) Offsets() []OffsetCommit {
+	list := make([]OffsetCommit, 0, len(g.offsets))
+	for _, tp := range slices.SortedFunc(maps.Keys(g.offsets), store.TopicPartition.Compare) {
+		list = append(list, g.offsets[tp].OffsetCommit)
+	}
+	return list
+}
+
+// Members are all members by id.
+func (g *Group) Members() []Member {
+	var list []Member
+	if g.Classic != nil {
+		for i := range g.Classic.Members {
+			list = append(list, classicMember(g.Classic.ProtocolType, &g.Classic.Members[i]))
+		}
+	}
+	for _, m := range g.members {
+		list = append(list, *m)
+	}
+	slices.SortFunc(list, func(a, b Member) int { return cmp.Compare(a.ID, b.ID) })
+	return list
+}
+
+// The states that a group's records can tell, in Kafka's words.
+const (
+	Empty       = "Empty"       // no members
+	Assigning   = "Assigning"   // the target assignment is not made yet
+	Reconciling = "Reconciling" // members do not have what they were assigned
+	Stable      = "Stable"
+)
+
+// State is the group's state. A classic group is Stable as soon as it has members: that it is
+// between two generations is nowhere written.
+func (g *Group) State() string {
+	switch {
+	case g.Classic != nil && len(g.Classic.Members) > 0:
+		return Stable
+	case len(g.members) == 0:
+		return Empty
+	case g.Kind != Share && g.epoch > g.target:
+		return Assigning
+	case g.Kind != Share && !g.reconciled():
+		return Reconciling
+	}
+	return Stable
+}
+
+func (g *Group) reconciled() bool {
+	for _, m := range g.members {
+		if m.Epoch != g.target || !m.stable {
+			return false
+		}
+	}
+	return true
+}
+
+// commit keeps the offset of the newest record.
+func (g *Group) commit(c commit) {
+	tp := store.TopicPartition{Topic: c.Topic, Partition: c.Partition}
+	if old, ok := g.offsets[tp]; !ok || old.at <= c.at {
+		g.offsets[tp] = c
+	}
+}
+
+// gone says whether no record of the group is left.
+func (g *Group) gone() bool {
+	return g.Classic == nil && !g.hasMetadata && len(g.members) == 0 && len(g.offsets) == 0
+}
+
+func classicMember(protocolType string, m *MemberMetadata) Member {
+	member := Member{
+		ID: m.MemberID, InstanceID: m.InstanceID, ClientID: m.ClientID, ClientHost: m.ClientHost,
+		Epoch: -1, stable: true,
+	}
+	if protocolType != ConsumerProtocol {
+		return member
+	}
+	o, _, err := ParseAssignment(m.Assignment)
+	if err != nil {
+		return member // empty between the join and the sync of a generation
+	}
+	for _, t := range o.Objects("assignedPartitions") {
+		member.Assignment = append(member.Assignment, Assigned{Topic: t.Str("topic"), Partitions: int32s(t.List("partitions"))})
+	}
+	return member
+}
+
+func int32s(list []any) []int32 {
+	numbers := make([]int32, 0, len(list))
+	for _, v := range list {
+		if n, ok := v.(int64); ok {
+			numbers = append(numbers, int32(n))
+		}
+	}
+	return numbers
+}
+
+// assignedIn reads partitions by topic id, or by subtopology, from member name of a value.
+func assignedIn(o *message.Object, name string) []Assigned {
+	var list []Assigned
+	for _, t := range o.Objects(name) {
+		list = append(list, Assigned{
+			Topic: t.Str("subtopologyId"), TopicID: t.UUID("topicId"), Partitions: int32s(t.List("partitions")),
+		})
+	}
+	return list
+}

@@ -1,0 +1,146 @@
+package group
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"logdir/store"
+	"logdir/store/corrupt"
+	"logdir/store/record"
+)
+
+// State is what the records of __consumer_offsets come to. It is fed the batches of a partition
+// in their order, and may be fed several partitions one after the other: all records of a group
+// stand in one.
+//
+// Offsets that were committed in a transaction count from its COMMIT marker on. What cannot be
+// read, or is of an unknown type, changes nothing.
+type State struct {
+	records *record.Reader
+	groups  map[string]*Group
+	pending map[int64][]commit // of open transactions, by producer id
+}
+
+// commit is an offset and the offset of the record that holds it.
+type commit struct {
+	OffsetCommit
+	at int64
+}
+
+// NewState returns a State without groups.
+func NewState() *State {
+	return &State{records: record.NewReader(), groups: map[string]*Group{}, pending: map[int64][]commit{}}
+}
+
+// Group finds a group.
+func (s *State) Group(id string) (*Group, bool) {
+	g, ok := s.groups[id]
+	return g, ok
+}
+
+// Groups are all groups by id.
+func (s *State) Groups() []*Group {
+	list := make([]*Group, 0, len(s.groups))
+	for _, id := range slices.Sorted(maps.Keys(s.groups)) {
+		list = append(list, s.groups[id])
+	}
+	return list
+}
+
+// ReadLog feeds a whole log. Damage is passed over and returned: what stood there is not known.
+func (s *State) ReadLog(log *store.LogReader) (damage []*corrupt.Error, err error) {
+	c := log.From(log.Start())
+	defer func() { err = errors.Join(err, c.Close()) }()
+	for c.Next() {
+		if d := c.Damage(); d != nil {
+			damage = append(damage, d)
+			continue
+		}
+		s.Update(c.Batch())
+	}
+	s.EndLog()
+	return damage, c.Err()
+}
+
+// EndLog says that the next batch is of another log: transactions that are still open stay
+// without effect.
+func (s *State) EndLog() { clear(s.pending) }
+
+// Update feeds a batch.
+func (s *State) Update(b *record.Batch) {
+	s.records.Reset(b)
+	if b.IsControl() {
+		s.end(b.ProducerID())
+		return
+	}
+	for s.records.Next() {
+		s.apply(b, s.records.Record())
+	}
+}
+
+// end takes the marker of a transaction.
+func (s *State) end(producerID int64) {
+	if !s.records.Next() {
+		return
+	}
+	marker, err := record.ParseEndTxnMarker(s.records.Record())
+	if err != nil {
+		return
+	}
+	if marker.Type == record.Commit {
+		for _, c := range s.pending[producerID] {
+			s.group(c.Group).commit(c)
+		}
+	}
+	delete(s.pending, producerID)
+}
+
+// apply takes one record.
+func (s *State) apply(b *record.Batch, r *record.Record) {
+	key, err := ParseKey(r.Key)
+	if err != nil {
+		return
+	}
+	if r.Value == nil {
+		s.bury(&key)
+		return
+	}
+	value, err := key.ParseValue(r.Value)
+	if err != nil {
+		return
+	}
+	if key.Type > TypeOffsetCommit {
+		s.group(Of(&key)).take(&key, &value)
+		return
+	}
+	c := commit{OffsetCommitOf(&key, &value), r.Offset}
+	if b.IsTransactional() {
+		s.pending[b.ProducerID()] = append(s.pending[b.ProducerID()], c)
+		return
+	}
+	s.group(c.Group).commit(c)
+}
+
+// group finds or makes a group.
+func (s *State) group(id string) *Group {
+	g := s.groups[id]
+	if g == nil {
+		g = newGroup(id)
+		s.groups[id] = g
+	}
+	return g
+}
+
+// bury takes a tombstone. A group of which nothing is left is gone.
+func (s *State) bury(key *Key) {
+	id := Of(key)
+	g := s.groups[id]
+	if g == nil {
+		return
+	}
+	g.bury(key)
+	if g.gone() {
+		delete(s.groups, id)
+	}
+}
