@@ -2,11 +2,11 @@ package group
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
 	"logdir/store"
-	"logdir/store/checkpoint"
 	"logdir/store/message"
 )
 
@@ -37,6 +37,7 @@ type Group struct {
 	hasMetadata   bool
 	members       map[string]*Member // of the other kinds
 	offsets       map[store.TopicPartition]commit
+	owners        map[store.TopicPartition]ownership // of a classic group
 }
 
 // Member is one member, of any kind of group.
@@ -48,18 +49,12 @@ type Member struct {
 	// Epoch is how far a member is that takes its assignment from the coordinator; -1 in a
 	// classic group.
 	Epoch int32
-	// Assignment is what the member reads, by topic.
-	Assignment []Assigned
+	// Assignment is what the member reads, sorted. A group that is not classic knows a topic
+	// only by its id, which then stands as the topic's name, and a streams group its tasks by
+	// their subtopology.
+	Assignment []store.TopicPartition
 
 	stable bool // has all that it was assigned, and nothing else
-}
-
-// Assigned are partitions of one topic. A classic group names the topic, others have only
-// its id. A task of a streams group is told by Topic as its subtopology.
-type Assigned struct {
-	Topic      string
-	TopicID    checkpoint.UUID
-	Partitions []int32
 }
 
 func newGroup(id string) *Group {
@@ -162,36 +157,26 @@ func classicMember(protocolType string, m *MemberMetadata) Member {
 		ID: m.MemberID, InstanceID: m.InstanceID, ClientID: m.ClientID, ClientHost: m.ClientHost,
 		Epoch: -1, stable: true,
 	}
-	if protocolType != ConsumerProtocol {
-		return member
-	}
-	o, _, err := ParseAssignment(m.Assignment)
-	if err != nil {
-		return member // empty between the join and the sync of a generation
-	}
-	for _, t := range o.Objects("assignedPartitions") {
-		member.Assignment = append(member.Assignment, Assigned{Topic: t.Str("topic"), Partitions: int32s(t.List("partitions"))})
+	if protocolType == ConsumerProtocol {
+		member.Assignment = m.Partitions() // none between the join and the sync of a generation
 	}
 	return member
 }
 
-func int32s(list []any) []int32 {
-	numbers := make([]int32, 0, len(list))
-	for _, v := range list {
-		if n, ok := v.(int64); ok {
-			numbers = append(numbers, int32(n))
+// assignedIn reads partitions by topic id, or tasks by subtopology, from a member of a value.
+func assignedIn(o *message.Object, name string) []store.TopicPartition {
+	var all []store.TopicPartition
+	for _, t := range o.Objects(name) {
+		topic := t.Str("subtopologyId")
+		if id, ok := t.Get("topicId"); ok {
+			topic = fmt.Sprint(id)
+		}
+		for _, v := range t.List("partitions") {
+			if n, ok := v.(int64); ok {
+				all = append(all, store.TopicPartition{Topic: topic, Partition: int32(n)})
+			}
 		}
 	}
-	return numbers
-}
-
-// assignedIn reads partitions by topic id, or by subtopology, from member name of a value.
-func assignedIn(o *message.Object, name string) []Assigned {
-	var list []Assigned
-	for _, t := range o.Objects(name) {
-		list = append(list, Assigned{
-			Topic: t.Str("subtopologyId"), TopicID: t.UUID("topicId"), Partitions: int32s(t.List("partitions")),
-		})
-	}
-	return list
+	slices.SortFunc(all, store.TopicPartition.Compare)
+	return all
 }

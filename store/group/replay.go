@@ -9,11 +9,11 @@ import (
 type part int
 
 const (
-	noPart          part = iota
-	groupEpoch           // the group itself
-	memberMetadata       // who a member is
-	targetMetadata       // the epoch of the target assignment
-	currentMember        // what a member has
+	noPart         part = iota
+	groupEpoch          // the group itself
+	memberMetadata      // who a member is
+	targetMetadata      // the epoch of the target assignment
+	currentMember       // what a member has
 )
 
 // meaning is the kind of group that a record type belongs to, and what it tells.
@@ -34,6 +34,7 @@ func (g *Group) take(key *Key, v *Value) {
 	if key.Type == TypeGroupMetadata {
 		m := MetadataOf(key, v)
 		g.Classic, g.Kind = &m, Classic
+		g.noteOwners()
 		return
 	}
 	means, ok := meanings[key.Type]
@@ -86,6 +87,7 @@ func (g *Group) bury(key *Key) {
 		return
 	case key.Type == TypeGroupMetadata:
 		g.Classic = nil
+		clear(g.owners)
 		return
 	}
 	switch meanings[key.Type].part {
