@@ -342,9 +342,8 @@ func (m *maker) agrees(have checkpoint.Epochs) bool {
 		return len(m.after.epochs) == 0
 	}
 	for i, e := range m.after.epochs {
-		at := max(e.StartOffset, have[0].StartOffset)
-		begun := i+1 < len(m.after.epochs) && at >= m.after.epochs[i+1].StartOffset
-		if !begun && have.EpochAt(at) != e.Epoch {
+		first, last := max(e.StartOffset, have[0].StartOffset), m.after.epochEnds[i]-1
+		if first <= last && (have.EpochAt(first) != e.Epoch || have.EpochAt(last) != e.Epoch) {
 			return false
 		}
 	}

@@ -82,9 +82,11 @@ type survey struct {
 	listing  segment.Listing
 	segments []*segmentSurvey
 	epochs   checkpoint.Epochs // as the batches tell them
-	state    *producer.State   // behind the last batch
-	complete bool              // the state is right: it began at offset 0, or with a snapshot
-	notes    []string
+	// epochEnds are the offsets behind the last batch of each epoch.
+	epochEnds []int64
+	state     *producer.State // behind the last batch
+	complete  bool            // the state is right: it began at offset 0, or with a snapshot
+	notes     []string
 
 	// resume is where a second pass can begin: in front of the first damaged segment.
 	resume *standing
@@ -96,6 +98,7 @@ type standing struct {
 	next      int64
 	epoch     int32
 	epochs    checkpoint.Epochs
+	epochEnds []int64 // the log end where each of them but the last ended
 	producers []producer.Entry
 }
 
@@ -139,7 +142,8 @@ func (v *surveyor) survey(edits map[int64][]Edit, earlier *survey) (*survey, err
 	}
 	for i := v.now.at; i < len(v.list.Segments); i++ {
 		before := v.now
-		before.at, before.producers, before.epochs = i, v.state.Entries(), slices.Clone(v.now.epochs)
+		before.at, before.producers = i, v.state.Entries()
+		before.epochs, before.epochEnds = slices.Clone(v.now.epochs), slices.Clone(v.now.epochEnds)
 		g, err := v.segment(i, edits[v.list.Segments[i].Base], out)
 		if err != nil {
 			return nil, err
@@ -153,6 +157,7 @@ func (v *surveyor) survey(edits map[int64][]Edit, earlier *survey) (*survey, err
 		}
 	}
 	out.epochs, out.state = v.now.epochs, v.state
+	out.epochEnds = append(v.now.epochEnds, v.now.next)
 	return out, nil
 }
 
@@ -161,7 +166,7 @@ func (v *surveyor) begin(out, earlier *survey) error {
 	v.state = producer.NewState(0)
 	if earlier != nil && earlier.resume != nil {
 		v.now = *earlier.resume
-		v.now.epochs = slices.Clone(v.now.epochs)
+		v.now.epochs, v.now.epochEnds = slices.Clone(v.now.epochs), slices.Clone(v.now.epochEnds)
 		v.state.Restore(v.now.producers)
 		out.segments = slices.Clone(earlier.segments[:v.now.at])
 		out.complete, out.resume = earlier.complete, earlier.resume
@@ -321,7 +326,7 @@ func (v *surveyor) scan(g *segmentSurvey, limit int64, checker *index.Checker, b
 		if d == nil {
 			v.take(g, checker, builder, out)
 			if e := s.Epoch(); e != epoch || g.batches == 1 {
-				v.assignEpoch(s.Batch())
+				v.assignEpoch(s.Batch(), before)
 			}
 		} else {
 			kept := s.Batch() != nil && v.o.keeps(d)
@@ -383,13 +388,14 @@ func (v *surveyor) produced(g *segmentSurvey, b *record.Batch, pos int64, out *s
 }
 
 // assignEpoch follows the leader epochs as a broker's recovery does.
-func (v *surveyor) assignEpoch(b *record.Batch) {
+func (v *surveyor) assignEpoch(b *record.Batch, before int64) {
 	epoch := b.LeaderEpoch()
-	if epoch < 0 {
+	last, ok := v.now.epochs.Latest()
+	if epoch < 0 || ok && epoch <= last.Epoch {
 		return
 	}
-	if last, ok := v.now.epochs.Latest(); !ok || epoch > last.Epoch {
-		v.now.epochs.Assign(epoch, b.BaseOffset())
+	if v.now.epochs.Assign(epoch, b.BaseOffset()); ok {
+		v.now.epochEnds = append(v.now.epochEnds, before)
 	}
 }
 

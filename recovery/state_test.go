@@ -1,0 +1,133 @@
+package recovery
+
+import (
+	"slices"
+	"testing"
+
+	"logdir/store"
+	"logdir/store/checkpoint"
+	"logdir/store/corrupt"
+	"logdir/store/producer"
+	"logdir/store/record"
+)
+
+// TestLeaderEpochs is D12 of cases.md: batches 5 to 9 were written by the leader of epoch 3,
+// and the file that should say so is damaged in every way, or is right.
+func TestLeaderEpochs(t *testing.T) {
+	log := fixtureF(t)
+	for i := 5; i < 10; i++ {
+		record.SetLeaderEpoch(log[i*72:(i+1)*72], 3)
+	}
+	const want = "0\n2\n0 0\n3 5\n"
+	for _, c := range []struct{ name, file, want string }{
+		{"empty", "", want},
+		{"bad number", "0\n1\n0 zero\n", want},
+		{"says two, has one", "0\n2\n0 0\n", want},
+		{"goes down and beyond the end", "0\n2\n5 0\n3 10\n", want},
+		{"another epoch there", "0\n2\n0 0\n2 5\n", want},
+		{"right", want, want},
+		{"a new leader at the end", "0\n3\n0 0\n3 5\n4 10\n", "0\n3\n0 0\n3 5\n4 10\n"},
+		{"an epoch without records", "0\n3\n0 0\n1 2\n3 5\n", want},
+		{"begins at the log start", "0\n1\n3 7\n", "0\n1\n3 7\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fsys := single(t, log)
+			put(t, fsys, "d/foo-0/"+checkpoint.EpochFile, []byte(c.file))
+			p := plan(t, fsys, Options{Policy: Tail})
+			told := slices.ContainsFunc(p.Rows, func(r Row) bool { return r.Damage == corrupt.BadCheckpoint })
+			if told != (c.file != c.want) {
+				t.Errorf("told %v: %v", told, p.Rows)
+			}
+			carryOut(t, fsys, p)
+			if got := string(read(t, fsys, "d/foo-0/"+checkpoint.EpochFile)); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestPoints: lines beyond the log end come down to it; those of others stay.
+func TestPoints(t *testing.T) {
+	fsys := single(t, fixtureF(t))
+	for _, name := range pointFiles {
+		must(t, checkpoint.WriteOffsets(fsys, "d/"+name, checkpoint.Offsets{{Topic: "bar", Offset: 99}, {Topic: "foo", Offset: 12}}))
+	}
+	must(t, checkpoint.WriteOffsets(fsys, "d/"+checkpoint.HighWatermarkFile, checkpoint.Offsets{{Topic: "foo", Offset: 7}}))
+	d, err := ReadLogDir(fsys, "d")
+	must(t, err)
+	changes, err := d.LowerPoints(fsys, map[store.TopicPartition]int64{{Topic: "foo"}: 10})
+	must(t, err)
+	if len(changes) != 2 {
+		t.Fatalf("%d files change", len(changes))
+	}
+	_, err = Job{Quarantine: quarantineOf(fsys), Command: "recover", Now: testNow, Changes: changes}.Execute(t.Context())
+	must(t, err)
+	for name, want := range map[string]string{
+		checkpoint.RecoveryPointFile: "0\n2\nbar 0 99\nfoo 0 10\n",
+		checkpoint.LogStartFile:      "0\n2\nbar 0 99\nfoo 0 10\n",
+		checkpoint.HighWatermarkFile: "0\n1\nfoo 0 7\n",
+	} {
+		if got := string(read(t, fsys, "d/"+name)); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestNeverSynced: a bad-crc tail is cut only if the recovery point is known, does not
+// cover it, and the directory was not closed cleanly.
+func TestNeverSynced(t *testing.T) {
+	log := fixtureF(t)
+	log[719] ^= 1 // in the batch of offset 9
+	for _, c := range []struct {
+		name  string
+		point int64
+		clean bool
+		cut   bool
+	}{
+		{"unknown", corrupt.Unknown, false, false},
+		{"covers it", 10, false, false},
+		{"ends in front of it", 9, false, true},
+		{"closed cleanly", 9, true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fsys := single(t, log)
+			if c.point != corrupt.Unknown {
+				must(t, checkpoint.WriteOffsets(fsys, "d/"+checkpoint.RecoveryPointFile, checkpoint.Offsets{{Topic: "foo", Offset: c.point}}))
+			}
+			if c.clean {
+				must(t, checkpoint.WriteCleanShutdown(fsys, "d", -1))
+			}
+			p := plan(t, fsys, Options{Policy: Tail})
+			if cut := p.Lost.Bytes == 72; cut != c.cut || cut == (len(p.Left) > 0) {
+				t.Errorf("%d bytes lost, left %v", p.Lost.Bytes, p.Left)
+			}
+		})
+	}
+}
+
+// TestSnapshots: one that is damaged is made anew where the log tells the state, one beyond
+// the end goes.
+func TestSnapshots(t *testing.T) {
+	var log []byte
+	m := record.NoProducer()
+	m.ProducerID, m.ProducerEpoch = 9, 1
+	for i := range int64(4) {
+		m.BaseSequence = int32(i)
+		log = appendBatch(t, log, i, m)
+	}
+	fsys := single(t, log)
+	put(t, fsys, "d/foo-0/"+producer.FileName(4), []byte("rotten"))
+	put(t, fsys, "d/foo-0/"+producer.FileName(8), producer.AppendSnapshot(nil, nil))
+	must(t, repair(t, fsys, Options{Policy: Tail}))
+	entries, err := producer.ReadSnapshot(fsys, "d/foo-0/"+producer.FileName(4))
+	must(t, err)
+	if len(entries) != 1 || entries[0].ProducerID != 9 || entries[0].LastSequence != 3 || entries[0].LastOffset != 3 {
+		t.Errorf("%+v", entries)
+	}
+	if offsets, err := producer.List(fsys, "d/foo-0"); err != nil || !slices.Equal(offsets, []int64{4}) {
+		t.Errorf("snapshots %v, %v", offsets, err)
+	}
+	if p := plan(t, fsys, Options{Policy: Tail}); !p.Empty() {
+		t.Errorf("a second run has work to do: %v", p.Rows)
+	}
+}
