@@ -153,6 +153,9 @@ func (l *Log) Config() Config { return l.config }
 // Start is the log start offset: the first that may be read.
 func (l *Log) Start() int64 { return max(l.config.LogStart, l.bases[0]) }
 
+// FirstBase is the base offset of the first segment.
+func (l *Log) FirstBase() int64 { return l.bases[0] }
+
 // End is the log end offset: the next to be written. After an error it is the last one
 // known.
 func (l *Log) End() int64 {
