@@ -1,0 +1,189 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"logdir/store"
+	"logdir/store/cluster"
+	"logdir/store/record"
+)
+
+// Topic is the internal topic in which the coordinator keeps the groups. In a cluster of
+// ours it has one partition.
+const Topic = "__consumer_offsets"
+
+// component is the name of this package's lines in the structured log.
+const component = "group"
+
+// Coordinator is the group coordinator of a cluster: it changes groups and writes what is so
+// afterwards to coordinator/__consumer_offsets-0, one batch a change. A change is made under
+// its group's lock, on what the log says then; whether other groups change meanwhile does
+// not matter.
+//
+// It may be used by several goroutines.
+type Coordinator struct {
+	cluster *cluster.Cluster
+	side    *cluster.SideLog
+
+	mu      sync.Mutex
+	state   *State
+	next    int64      // the first offset of the log that is not in state
+	log     *store.Log // once something was appended
+	builder *record.Builder
+	frame   []byte // reused
+}
+
+// NewCoordinator returns the coordinator of a cluster. It opens no file.
+func NewCoordinator(c *cluster.Cluster) *Coordinator {
+	return &Coordinator{
+		cluster: c, side: c.CoordinatorLog(store.TopicPartition{Topic: Topic}),
+		state: NewState(), builder: record.NewBuilder(),
+	}
+}
+
+// change is one change of a group, made while its lock is held.
+type change struct {
+	c   *Coordinator
+	ctx context.Context
+	id  string
+	now int64  // ms
+	g   *Group // nil if there is no such group
+}
+
+// change runs do on what is known of a group, under the group's lock.
+func (c *Coordinator) change(ctx context.Context, group string, do func(*change) error) (err error) {
+	if err := checkName("group", group); err != nil {
+		return err
+	}
+	lock, err := c.cluster.Locks().Group(ctx, group)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := c.cluster.Reload(); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.catchUp(); err != nil {
+		return err
+	}
+	g, _ := c.state.Group(group)
+	return do(&change{c: c, ctx: ctx, id: group, now: c.cluster.Now().UnixMilli(), g: g})
+}
+
+// catchUp takes in what was written since the last time, by whomever.
+func (c *Coordinator) catchUp() (err error) {
+	log, err := c.side.Reader()
+	if log == nil || err != nil {
+		return err
+	}
+	cursor := log.From(c.next)
+	defer func() { err = errors.Join(err, cursor.Close()) }()
+	for cursor.Next() {
+		if d := cursor.Damage(); d != nil {
+			return store.DamageFound(d, c.side.TopicPartition()).
+				WithHint("logdir recover --dry-run -d %s %s", c.side.Folder(), c.side.TopicPartition())
+		}
+		c.state.Update(cursor.Batch())
+		c.next = cursor.Batch().NextOffset()
+	}
+	return cursor.Err()
+}
+
+// entry is one record of the coordinator's log. A nil value is a tombstone.
+type entry struct {
+	key   func([]byte) ([]byte, error)
+	value func([]byte) ([]byte, error)
+}
+
+// write appends entries as one batch, so that all of them count or none, and takes them in.
+func (w *change) write(entries ...entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	if err := w.c.build(w.now, entries); err != nil {
+		return err
+	}
+	if err := w.c.append(w.ctx); err != nil {
+		return err
+	}
+	if err := w.c.catchUp(); err != nil {
+		return err
+	}
+	w.g, _ = w.c.state.Group(w.id)
+	return nil
+}
+
+func (c *Coordinator) build(now int64, entries []entry) error {
+	c.builder.Reset(record.NoProducer())
+	for i, e := range entries {
+		r := record.Record{Offset: int64(i), Timestamp: now}
+		var err error
+		if r.Key, err = e.key(nil); err != nil {
+			return err
+		}
+		if e.value != nil {
+			if r.Value, err = e.value(nil); err != nil {
+				return err
+			}
+		}
+		c.builder.Append(&r)
+	}
+	var err error
+	c.frame, err = c.builder.Build(c.frame[:0])
+	return err
+}
+
+// append writes the frame that was built, under the lock that all groups share.
+func (c *Coordinator) append(ctx context.Context) (err error) {
+	lock, err := c.side.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if c.log == nil {
+		c.log, err = c.side.Open(ctx)
+	} else {
+		err = c.log.Refresh()
+	}
+	if err != nil {
+		return err
+	}
+	_, err = c.log.Append(c.frame, 0)
+	return err
+}
+
+// Close syncs what was written, unless nothing is to be synced, and closes the log.
+func (c *Coordinator) Close(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.log == nil {
+		return nil
+	}
+	log := c.log
+	c.log = nil
+	lock, err := c.side.Lock(ctx)
+	if err != nil {
+		return errors.Join(err, log.Close())
+	}
+	if log.Config().Fsync != store.FsyncNever {
+		_, err = log.Flush()
+	}
+	return errors.Join(err, log.Close(), lock.Close())
+}
+
+// Groups are all groups as the log tells them now.
+func (c *Coordinator) Groups() ([]*Group, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.catchUp()
+	return c.state.Groups(), err
+}
+
+func (w *change) info(what string, attrs ...slog.Attr) {
+	w.c.cluster.Info(component, what, append([]slog.Attr{slog.String("group", w.id)}, attrs...)...)
+}
