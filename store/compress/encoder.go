@@ -13,12 +13,13 @@ import (
 type Encoder struct {
 	out  appender
 	gzip *gzip.Writer
-	// lz4 finds the same matches as the C library that Kafka uses.
-	lz4  lz4.CompressorCCompat
+	// lz4 finds the same matches as the C library that Kafka uses. It is 64 KiB.
+	lz4  *lz4.CompressorCCompat
 	zstd *zstd.Encoder
 }
 
-// NewEncoder returns an Encoder for every codec.
+// NewEncoder returns an Encoder for every codec. What a codec needs is made when it is
+// first used.
 func NewEncoder() *Encoder { return new(Encoder) }
 
 // Encode appends src, packed, to dst. dst and src must not overlap.

@@ -167,6 +167,9 @@ func (f lz4Frame) append(dst, src []byte, b lz4Block) ([]byte, error) {
 
 // encodeLZ4 appends a frame as Kafka writes it, to the byte.
 func (e *Encoder) encodeLZ4(dst, src []byte) ([]byte, error) {
+	if e.lz4 == nil {
+		e.lz4 = new(lz4.CompressorCCompat)
+	}
 	dst = append(dst, lz4Header...)
 	for len(src) > 0 {
 		n := min(len(src), lz4WrittenBlock)
