@@ -342,13 +342,27 @@ func (p *partitionCheck) epochFile() error {
 			return err
 		}
 	}
-	for _, e := range p.epochs {
-		if have := entries.EpochAt(e.StartOffset); have != e.Epoch {
-			p.add(Warning, p.here(EpochMismatch, checkpoint.EpochFile, "epoch %d at offset %d, the file says %d", e.Epoch, e.StartOffset, have), p.command("recover"))
-			break
-		}
-	}
+	p.epochMismatch(entries)
 	return nil
+}
+
+// epochMismatch names the first epoch of the batches that entries have otherwise. What
+// lies before the first entry is not looked at: a log start that moves up takes the
+// entries below it along and leaves the batches.
+func (p *partitionCheck) epochMismatch(entries checkpoint.Epochs) {
+	first := int64(0)
+	if len(entries) > 0 {
+		first = entries[0].StartOffset
+	}
+	for _, e := range p.epochs {
+		at := max(e.StartOffset, first)
+		have := entries.EpochAt(at)
+		if have == e.Epoch || p.epochs.EpochAt(at) != e.Epoch {
+			continue
+		}
+		p.add(Warning, p.here(EpochMismatch, checkpoint.EpochFile, "epoch %d at offset %d, the file says %d", e.Epoch, at, have), p.command("recover"))
+		return
+	}
 }
 
 func (p *partitionCheck) metadataFile() error {
