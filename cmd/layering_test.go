@@ -16,7 +16,7 @@ import (
 // own level what stands above it in the list of the level. A name stands for
 // everything below it that has no line of its own.
 var levels = [][]string{
-	{"store/corrupt", "store/vfs"},
+	{"store/corrupt", "store/crc", "store/vfs"},
 	{"store/compress", "store/checkpoint", "store/vfs/memfs", "store/vfs/faultfs"},
 	{"store/record", "store/message"},
 	{"store/index", "store/segment", "store/producer"},
@@ -43,7 +43,8 @@ var onlyImporter = map[string]string{
 	"github.com/twmb/franz-go":          "cmd/internal/live",
 	"github.com/klauspost/compress":     "store/compress",
 	"github.com/pierrec/lz4":            "store/compress",
-	"golang.org/x/sys":                  "store/vfs",
+	"golang.org/x/sys/unix":             "store/vfs",
+	"golang.org/x/sys/cpu":              "store/crc",
 	"golang.org/x/term":                 "cmd",
 	"github.com/spf13/cobra":            "cmd",
 }

@@ -2,10 +2,10 @@ package producer
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"math"
 
 	"logdir/store/corrupt"
+	"logdir/store/crc"
 	"logdir/store/record"
 )
 
@@ -42,8 +42,6 @@ func subtractSequence(sequence, delta int32) int32 {
 	return sequence - delta
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // ParseSnapshot reads a snapshot file. The error is a *corrupt.Error of kind bad-snapshot,
 // and then there are no entries: without the checksum none can be trusted.
 func ParseSnapshot(data []byte) ([]Entry, error) {
@@ -69,7 +67,7 @@ func checkSnapshot(data []byte) *corrupt.Error {
 	if body := int64(len(data) - HeaderSize); body != claimed*EntrySize {
 		return badHeader(2, "says %d entries, which take %d bytes, has %d", claimed, claimed*EntrySize, body)
 	}
-	stored, computed := binary.BigEndian.Uint32(data[posCRC:]), crc32.Checksum(data[posCount:], castagnoli)
+	stored, computed := binary.BigEndian.Uint32(data[posCRC:]), crc.Checksum(data[posCount:])
 	if stored != computed {
 		err := corrupt.New(corrupt.BadSnapshot, 0, int64(len(data)), "")
 		err.Field, err.HasCRC, err.Stored, err.Computed = HeaderLayout[1].Name, true, stored, computed
@@ -109,7 +107,7 @@ func AppendSnapshot(dst []byte, entries []Entry) []byte {
 		dst = appendEntry(dst, &entries[i])
 	}
 	file := dst[start:]
-	binary.BigEndian.PutUint32(file[posCRC:], crc32.Checksum(file[posCount:], castagnoli))
+	binary.BigEndian.PutUint32(file[posCRC:], crc.Checksum(file[posCount:]))
 	return dst
 }
 

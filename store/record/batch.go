@@ -7,6 +7,7 @@ import (
 
 	"logdir/store/compress"
 	"logdir/store/corrupt"
+	"logdir/store/crc"
 )
 
 // Batch is a view of one frame of any format. It holds no copy: it is valid as long as
@@ -20,9 +21,6 @@ type Batch struct {
 	size   uint32 // of the whole frame; more than len(raw) if only its header is at hand
 	format Format
 }
-
-// castagnoli is the polynomial of the v2 checksum; v0, v1 and MKB1 use IEEE.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Parse views raw, which must be exactly one frame, and checks what its header alone
 // can tell: magic, lengths, counts. It does not compute the checksum.
@@ -174,11 +172,11 @@ func (b *Batch) CRCValid() bool { return b.StoredCRC() == b.ComputeCRC() }
 
 // Checksum goes on with the format's checksum over p. It lets a frame be checked that is
 // too large to hold: start with 0 at ChecksumStart and feed the rest of the frame.
-func Checksum(crc uint32, f Format, p []byte) uint32 {
+func Checksum(sum uint32, f Format, p []byte) uint32 {
 	if f == V2 {
-		return crc32.Update(crc, castagnoli, p)
+		return crc.Update(sum, p)
 	}
-	return crc32.Update(crc, crc32.IEEETable, p)
+	return crc32.Update(sum, crc32.IEEETable, p)
 }
 
 // ChecksumStart is the first byte of a frame that its checksum covers; it covers the

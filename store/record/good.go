@@ -2,7 +2,8 @@ package record
 
 import (
 	"encoding/binary"
-	"hash/crc32"
+
+	"logdir/store/crc"
 )
 
 // Good views the frame at the start of buf if that is a v2 batch, whole, with the right
@@ -17,7 +18,7 @@ func Good(buf []byte) (b Batch, ok bool) {
 		return Batch{}, false
 	}
 	raw := buf[:size:size]
-	if binary.BigEndian.Uint32(raw[posCRC:]) != crc32.Update(0, castagnoli, raw[posAttributes:]) {
+	if binary.BigEndian.Uint32(raw[posCRC:]) != crc.Checksum(raw[posAttributes:]) {
 		return Batch{}, false
 	}
 	// The sign bit of either count is the sign bit of both.
