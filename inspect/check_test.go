@@ -93,6 +93,21 @@ func TestCheckCheckpoints(t *testing.T) {
 		"info unknown-line d/replication-offset-checkpoint: lines of partitions that are not here")
 }
 
+// logOf writes epoch 0. A log start that moved up takes the entries below it along.
+func TestCheckEpochs(t *testing.T) {
+	for file, want := range map[string][]string{
+		"0\n1\n0 0\n":       nil,
+		"0\n1\n0 25\n":      nil,
+		"0\n2\n0 0\n1 30\n": nil,
+		"0\n1\n3 25\n":      {"warning epoch-mismatch d/t-0/leader-epoch-checkpoint: epoch 0 at offset 25, the file says 3"},
+		"0\n0\n":            {"warning epoch-mismatch d/t-0/leader-epoch-checkpoint: epoch 0 at offset 0, the file says -1"},
+	} {
+		files := broker(t)
+		files["d/t-0/leader-epoch-checkpoint"] = []byte(file)
+		requireFound(t, checkDirs(t, files, "d"), "healthy", want...)
+	}
+}
+
 func TestCheckCountsWhatIsLost(t *testing.T) {
 	files := broker(t)
 	log := files[logPath("d", "t-0", 0)]
