@@ -16,7 +16,6 @@ package memfs
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"path/filepath"
@@ -54,11 +53,6 @@ type FS struct {
 	locks   map[string]*lockState
 	clock   time.Time
 	free    int64
-}
-
-type lockState struct {
-	shared    int
-	exclusive bool
 }
 
 var _ vfs.FS = (*FS)(nil)
@@ -368,60 +362,4 @@ func byName(a, b fs.DirEntry) int {
 		return -1
 	}
 	return 1
-}
-
-// Lock implements vfs.FS: handles exclude each other as open file description locks do.
-func (m *FS) Lock(name string, exclusive bool) (io.Closer, error) {
-	f, err := m.create(name, false)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Close(); err != nil {
-		return nil, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key := filepath.Clean(name)
-	held := m.locks[key]
-	if held == nil {
-		held = &lockState{}
-		m.locks[key] = held
-	}
-	if held.exclusive || exclusive && held.shared > 0 {
-		return nil, vfs.ErrLocked
-	}
-	if exclusive {
-		held.exclusive = true
-	} else {
-		held.shared++
-	}
-	return &lock{fs: m, held: held, exclusive: exclusive}, nil
-}
-
-// Locked implements vfs.ReadFS.
-func (m *FS) Locked(name string) (bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	held := m.locks[filepath.Clean(name)]
-	return held != nil && held.exclusive, nil
-}
-
-type lock struct {
-	fs        *FS
-	held      *lockState
-	exclusive bool
-	once      sync.Once
-}
-
-func (l *lock) Close() error {
-	l.once.Do(func() {
-		l.fs.mu.Lock()
-		defer l.fs.mu.Unlock()
-		if l.exclusive {
-			l.held.exclusive = false
-		} else {
-			l.held.shared--
-		}
-	})
-	return nil
 }
