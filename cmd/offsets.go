@@ -8,18 +8,20 @@ import (
 	"logdir/cmd/internal/flagval"
 	"logdir/cmd/internal/render"
 	"logdir/store"
+	"logdir/store/client"
 	"logdir/store/cluster"
 	"logdir/store/corrupt"
 )
 
 // offsetsOptions are the flags of "logdir offsets".
 type offsetsOptions struct {
-	replicas bool
-	at       string
+	replicas  bool
+	at        string
+	isolation string
 }
 
 func newOffsetsCmd(env *Env) *cobra.Command {
-	var o offsetsOptions
+	o := offsetsOptions{isolation: readUncommitted}
 	c := &cobra.Command{
 		Use:     "offsets [TARGET...]",
 		Aliases: []string{"get-offsets"},
@@ -28,7 +30,8 @@ func newOffsetsCmd(env *Env) *cobra.Command {
 next record goes (the log end). With --at also the first record at or after a time.`,
 		Example: `  logdir offsets orders --replicas
   logdir offsets orders:0 --at 2026-01-01
-  logdir offsets -d /var/lib/kafka/data --at latest`,
+  logdir offsets -d /var/lib/kafka/data --at latest
+  logdir offsets orders --isolation-level read_committed`,
 		Annotations: about("0 1 2 3 4 5", "logdir-fetch(1)", "logdir-segments(1)", "logdir help offsets"),
 		RunE: func(_ *cobra.Command, targets []string) error {
 			return o.run(env, targets)
@@ -37,6 +40,7 @@ next record goes (the log end). With --at also the first record at or after a ti
 	f := c.Flags()
 	f.BoolVar(&o.replicas, "replicas", false, "also the followers")
 	f.StringVar(&o.at, "at", "", "add offset and timestamp of the first record at or after this `time`; latest or -1, earliest or -2")
+	f.Var(flagval.Enum(&o.isolation, readUncommitted, readCommitted), "isolation-level", "with read_committed: add the last stable offset, which no consumer of that `level` passes")
 	f.StringVar(&o.at, "time", "", "as --at, in Kafka's spelling")
 	f.Lookup("time").Hidden = true
 	return c
@@ -80,6 +84,9 @@ func (o offsetsOptions) print(env *Env, v *cluster.View, refs []store.PartitionR
 	if find != nil {
 		columns = append(columns, "OFFSET", "TIMESTAMP")
 	}
+	if o.isolation == readCommitted {
+		columns = append(columns, "LAST-STABLE")
+	}
 	rows := env.Stream(columns)
 	var bad []error
 	for _, ref := range refs {
@@ -88,13 +95,9 @@ func (o offsetsOptions) print(env *Env, v *cluster.View, refs []store.PartitionR
 			bad = append(bad, readError(ref.Rel, err))
 			continue
 		}
-		row := offsetsRow(marks)
-		if find != nil {
-			offset, timestamp, err := find(v, marks)
-			if err != nil {
-				bad = append(bad, readError(ref.Rel, err))
-			}
-			row = append(row, render.Known(offset), render.Known(timestamp))
+		row, err := o.row(v, marks, find)
+		if err != nil {
+			bad = append(bad, readError(ref.Rel, err))
 		}
 		if err := rows.Row(row...); err != nil {
 			return err
@@ -104,6 +107,39 @@ func (o offsetsOptions) print(env *Env, v *cluster.View, refs []store.PartitionR
 		}
 	}
 	return errors.Join(append(bad, rows.Close())...)
+}
+
+// row has all columns also if something could not be read.
+func (o offsetsOptions) row(v *cluster.View, marks cluster.Offsets, find finder) ([]any, error) {
+	row := offsetsRow(marks)
+	stable, err := int64(corrupt.Unknown), error(nil)
+	if o.isolation == readCommitted {
+		if stable, err = lastStable(v, marks); stable >= 0 {
+			marks.HighWatermark = stable // what is looked for has to be stable
+		}
+	}
+	if find != nil {
+		offset, timestamp, failed := find(v, marks)
+		err = errors.Join(err, failed)
+		row = append(row, render.Known(offset), render.Known(timestamp))
+	}
+	if o.isolation == readCommitted {
+		row = append(row, render.Known(stable))
+	}
+	return row, err
+}
+
+// lastStable is the offset in front of which no transaction is open, -1 if it cannot be read.
+func lastStable(v *cluster.View, marks cluster.Offsets) (int64, error) {
+	log, err := v.Reader(marks.Ref)
+	if err != nil {
+		return corrupt.Unknown, err
+	}
+	isolation, err := client.ReadIsolation(log, readableEnd(marks))
+	if err != nil {
+		return corrupt.Unknown, err
+	}
+	return isolation.LastStable, nil
 }
 
 // damageAt is damage met in a replica, with the command to type next.

@@ -1,0 +1,107 @@
+package cmd
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"logdir/store"
+	"logdir/store/cluster"
+	"logdir/store/group"
+	"logdir/store/segment"
+	"logdir/store/vfs"
+)
+
+func newGroupCmd(env *Env) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "group",
+		Short: "consumer groups: members, assignments and committed offsets",
+		Long: `Consumer groups. Their state is records in __consumer_offsets, in Kafka's own schemas: of a
+cluster in its coordinator folder, of a real broker's log directory in all partitions of
+that topic which stand there. MiniKafka's groups are in its offsets.json.`,
+		Example: `  logdir group list -d /var/lib/kafka/data
+  logdir group describe billing`,
+		Annotations: about("0 1 2 3 4", "logdir-offsets(1)", "logdir help concepts"),
+	}
+	c.AddCommand(newGroupListCmd(env), newGroupDescribeCmd(env))
+	return c
+}
+
+// knownGroups are what is known of groups, and damage that was met on the way.
+type knownGroups struct {
+	env  *Env
+	view *cluster.View
+	*group.State
+	damage []error // the first of each log
+}
+
+// readGroups replays the records of all groups.
+func (e *Env) readGroups() (*knownGroups, error) {
+	v, err := e.look(nil)
+	if err != nil {
+		return nil, err
+	}
+	g := &knownGroups{env: e, view: v, State: group.NewState()}
+	switch v.Kind {
+	case store.KindMiniKafka:
+		err = g.readMiniKafka()
+	case store.KindCluster:
+		err = g.readCoordinator()
+	default:
+		err = g.readLogs(v)
+	}
+	return g, err
+}
+
+// maxMiniKafka bounds what is read of MiniKafka's offsets.json.
+const maxMiniKafka = 64 << 20
+
+func (g *knownGroups) readMiniKafka() error {
+	data, err := vfs.ReadAll(g.env.FS, filepath.Join(g.view.Path, group.MiniKafkaFile), maxMiniKafka)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		g.State, err = group.ParseMiniKafka(data)
+	}
+	return err
+}
+
+// readCoordinator reads the coordinator's log of a cluster, which is made with the first group.
+func (g *knownGroups) readCoordinator() error {
+	v, err := cluster.OpenView(g.env.FS, filepath.Join(g.view.Path, cluster.CoordinatorDir))
+	if refused, ok := errors.AsType[*store.Error](err); ok && refused.Class == store.NotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return g.readLogs(v)
+}
+
+// readLogs replays every partition of __consumer_offsets in a log directory.
+func (g *knownGroups) readLogs(v *cluster.View) error {
+	refs, err := v.AllPartitions()
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		if ref.Topic != offsetsTopic || ref.State != segment.Normal {
+			continue
+		}
+		log, err := v.Reader(ref)
+		if err != nil {
+			return err
+		}
+		damage, err := g.ReadLog(log)
+		if err != nil {
+			return readError(ref.Rel, err)
+		}
+		if len(damage) > 0 {
+			g.damage = append(g.damage, g.env.damageAt(g.view, ref, damage[0]))
+		}
+	}
+	return nil
+}
