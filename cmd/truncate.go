@@ -68,7 +68,7 @@ func (o *truncateOptions) truncate(ctx context.Context, r *repair) error {
 	if err != nil {
 		return err
 	}
-	offset, err := o.offset(r, ref)
+	offset, err := r.env.offsetAt(r.view, ref, "--to", o.to)
 	if err != nil {
 		return err
 	}
@@ -102,43 +102,4 @@ func (o *truncateOptions) cut(ctx context.Context, r *repair, plan *recovery.Pla
 	}
 	_, err := r.execute(ctx, add(nil, r.placeOf(ref), changes), nil)
 	return err
-}
-
-// offset resolves --to against the log as it is.
-func (o *truncateOptions) offset(r *repair, ref store.PartitionRef) (int64, error) {
-	if o.to.HasTo || o.to.From.Kind == flagval.Stored {
-		return 0, usagef("--to %s: want one offset", &o.to)
-	}
-	if o.to.From.Kind == flagval.Exact {
-		return o.to.From.N, nil
-	}
-	marks, err := r.view.Offsets(ref)
-	if err != nil {
-		return 0, err
-	}
-	end := marks.LogEnd
-	if marks.HighWatermark >= 0 {
-		end = min(end, marks.HighWatermark)
-	}
-	switch o.to.From.Kind {
-	case flagval.Start:
-		return min(marks.LogStart+o.to.From.N, end), nil
-	case flagval.End:
-		return max(end-o.to.From.N, marks.LogStart), nil
-	}
-	return o.atTime(r, ref, end)
-}
-
-// atTime is the first offset whose timestamp is at or after the time given; end if there
-// is none.
-func (o *truncateOptions) atTime(r *repair, ref store.PartitionRef, end int64) (int64, error) {
-	log, err := r.view.Reader(ref)
-	if err != nil {
-		return 0, err
-	}
-	offset, _, found, err := log.OffsetForTime(o.to.From.Time.At(r.env.Now()))
-	if err != nil || !found {
-		return end, err
-	}
-	return offset, nil
 }

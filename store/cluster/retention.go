@@ -157,7 +157,7 @@ func (c *Cluster) DeleteRecords(ctx context.Context, tp store.TopicPartition, be
 	if err != nil {
 		return d, err
 	}
-	d.LowWatermark, err = c.lowWatermark(tp, leader, d.LogStart)
+	d.LowWatermark, err = c.LowWatermark(tp, leader, d.LogStart)
 	return d, err
 }
 
@@ -171,8 +171,8 @@ func CheckDeletion(tp store.TopicPartition, before, logStart, highWatermark int6
 		tp, before, logStart, highWatermark)
 }
 
-// lowWatermark is the smallest log start offset of the replicas that are up.
-func (c *Cluster) lowWatermark(tp store.TopicPartition, leader int32, leaderStart int64) (int64, error) {
+// LowWatermark is the smallest log start offset of the replicas that are up.
+func (c *Cluster) LowWatermark(tp store.TopicPartition, leader int32, leaderStart int64) (int64, error) {
 	_, p, err := c.Meta().Partition(tp)
 	if err != nil {
 		return 0, err
