@@ -19,13 +19,21 @@ func newGroupCmd(env *Env) *cobra.Command {
 		Use:   "group",
 		Short: "consumer groups: members, assignments and committed offsets",
 		Long: `Consumer groups. Their state is records in __consumer_offsets, in Kafka's own schemas: of a
-cluster in its coordinator folder, of a real broker's log directory in all partitions of
-that topic which stand there. MiniKafka's groups are in its offsets.json.`,
-		Example: `  logdir group list -d /var/lib/kafka/data
+cluster in its coordinator folder, of a real broker's log directory, which is only read, in all
+partitions of that topic which stand there. MiniKafka's groups are in its offsets.json.
+
+A member is a name, so that a shell script can play several. Three things stay apart: who
+has which partition (the group's assignment), what a member believes to have, and how far it
+has read against what it has committed.`,
+		Example: `  logdir group join billing --member a -t orders
+  logdir group poll billing --member a --commit
   logdir group describe billing`,
-		Annotations: about("0 1 2 3 4", "logdir-offsets(1)", "logdir help concepts"),
+		Annotations: about("0 1 2 3 4 5 6 8 9 99 130", "logdir-offsets(1)", "logdir-dlq(1)", "logdir help concepts"),
 	}
-	c.AddCommand(newGroupListCmd(env), newGroupDescribeCmd(env))
+	c.AddCommand(newGroupListCmd(env), newGroupDescribeCmd(env),
+		newGroupJoinCmd(env), newGroupPollCmd(env), newGroupCommitCmd(env), newGroupSeekCmd(env),
+		newGroupLeaveCmd(env), newGroupHeartbeatCmd(env), newGroupExpireCmd(env),
+		newGroupResetCmd(env), newGroupDeleteCmd(env))
 	return c
 }
 

@@ -20,7 +20,7 @@ func (g *knownGroups) offsetsReport(wanted []*group.Group) render.Table {
 	t := render.Table{Columns: []string{
 		"GROUP", "TOPIC", "PARTITION", "POSITION", "CURRENT-OFFSET", "HIGH-WATERMARK", "LAG", "CONSUMER-ID",
 	}}
-	marks := marks{view: g.view}
+	marks, positions := marks{view: g.view}, positions{view: g.view}
 	names := topicNames{view: g.view}
 	for _, of := range wanted {
 		owners := ownersOf(of, &names)
@@ -31,7 +31,9 @@ func (g *knownGroups) offsetsReport(wanted []*group.Group) render.Table {
 			}
 		}
 		for _, tp := range slices.SortedFunc(maps.Keys(owners), store.TopicPartition.Compare) {
-			t.Rows = append(t.Rows, offsetRow(of, tp, owners[tp], &marks))
+			row := offsetRow(of, tp, owners[tp], &marks)
+			row[3] = positions.of(of.ID, owners[tp], tp)
+			t.Rows = append(t.Rows, row)
 		}
 	}
 	return t

@@ -34,7 +34,7 @@ func NewFetcher() *Fetcher { return &Fetcher{records: record.NewReader()} }
 
 // Run calls each for every record, with its batch. Both are valid during the call. The
 // next offset is where another fetch would go on: it moves past batches without records,
-// and past damage. Damage that ends the fetch is returned as *corrupt.Error.
+// and past damage, but not past a record for which each failed. Damage that ends the fetch is returned as *corrupt.Error.
 func (f *Fetcher) Run(q Fetch, each func(*record.Batch, *record.Record) error) (next int64, err error) {
 	next = q.From
 	if next >= q.To {
@@ -77,8 +77,11 @@ func (f *Fetcher) batch(q *Fetch, b *record.Batch, next int64, each func(*record
 		case r.Offset < next:
 			continue
 		}
-		next = r.Offset + 1
-		if err := each(b, r); err != nil {
+		err := each(b, r)
+		if err == nil || errors.Is(err, ErrStop) {
+			next = r.Offset + 1
+		}
+		if err != nil {
 			return next, err
 		}
 	}

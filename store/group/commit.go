@@ -53,7 +53,7 @@ func (w *change) commit(positions []Position) ([]OffsetCommit, error) {
 
 // heard notes that a member lives.
 func (w *change) heard(member string) error {
-	v, err := ReadView(w.c.cluster, w.id, member)
+	v, err := w.c.View(w.id, member)
 	if err != nil || v.Heartbeat == w.now {
 		return err
 	}

@@ -233,7 +233,7 @@ func (c *Coordinator) Heartbeat(ctx context.Context, group, member string) (behi
 		if _, err := w.member(member); err != nil {
 			return err
 		}
-		v, err := ReadView(c.cluster, group, member)
+		v, err := c.View(group, member)
 		if err != nil {
 			return err
 		}
@@ -271,7 +271,7 @@ func (c *Coordinator) Expire(ctx context.Context, group string) (e Expired, err 
 func (w *change) silent() ([]string, error) {
 	gone := map[string]bool{}
 	for _, m := range w.classicMembers() {
-		v, err := ReadView(w.c.cluster, w.id, m.MemberID)
+		v, err := w.c.View(w.id, m.MemberID)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,11 @@ import (
 	"logdir/store"
 )
 
+// View is what a member believes just now.
+func (c *Coordinator) View(group, member string) (*View, error) {
+	return ReadView(c.cluster.FS(), c.cluster.Path(), group, member)
+}
+
 // Refresh lets a member take over the newest assignment, as a poll does: partitions that
 // it had all along keep their positions, new ones begin at the committed offset, or where
 // the reset policy says. It counts as a heartbeat.
@@ -15,7 +20,7 @@ func (c *Coordinator) Refresh(ctx context.Context, group, member string) (v *Vie
 		if _, err := w.member(member); err != nil {
 			return err
 		}
-		if v, err = ReadView(c.cluster, group, member); err != nil {
+		if v, err = c.View(group, member); err != nil {
 			return err
 		}
 		return w.takeOver(v)
@@ -85,7 +90,7 @@ func (c *Coordinator) Range(tp store.TopicPartition) (start, end int64, err erro
 // are passed over.
 func (c *Coordinator) Moved(ctx context.Context, v *View) error {
 	return c.change(ctx, v.Group, func(*change) error {
-		now, err := ReadView(c.cluster, v.Group, v.Member)
+		now, err := c.View(v.Group, v.Member)
 		if err != nil {
 			return err
 		}

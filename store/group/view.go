@@ -102,12 +102,13 @@ const (
 	maxView = 64 << 20
 )
 
-func groupViews(c *cluster.Cluster, group string) string {
-	return filepath.Join(c.Path(), cluster.ClientsDir, viewsDir, escape(group))
+// groupViews is the folder of a group's views in a cluster's data directory.
+func groupViews(data, group string) string {
+	return filepath.Join(data, cluster.ClientsDir, viewsDir, escape(group))
 }
 
-func viewFile(c *cluster.Cluster, group, member string) string {
-	return filepath.Join(groupViews(c, group), escape(member)+viewSuffix)
+func viewFile(data, group, member string) string {
+	return filepath.Join(groupViews(data, group), escape(member)+viewSuffix)
 }
 
 // escape makes a file name of any name: no slash, and no dot in front.
@@ -119,12 +120,12 @@ func escape(name string) string {
 	return name
 }
 
-// ReadView reads what a member believes. One that never wrote anything down believes
-// nothing.
-func ReadView(c *cluster.Cluster, group, member string) (*View, error) {
+// ReadView reads what a member believes in the cluster with the data directory data. One
+// that never wrote anything down believes nothing.
+func ReadView(fsys vfs.ReadFS, data, group, member string) (*View, error) {
 	v := &View{Version: viewVersion, Group: group, Member: member, Reset: Earliest}
-	name := viewFile(c, group, member)
-	raw, err := vfs.ReadAll(c.FS(), name, maxView)
+	name := viewFile(data, group, member)
+	raw, err := vfs.ReadAll(fsys, name, maxView)
 	if errors.Is(err, fs.ErrNotExist) {
 		return v, nil
 	}
@@ -155,15 +156,15 @@ func (v *View) write(c *cluster.Cluster) error {
 	if err != nil {
 		return err
 	}
-	if err := c.FS().MkdirAll(groupViews(c, v.Group)); err != nil {
+	if err := c.FS().MkdirAll(groupViews(c.Path(), v.Group)); err != nil {
 		return err
 	}
-	return vfs.WriteAtomic(c.FS(), viewFile(c, v.Group, v.Member), append(raw, '\n'))
+	return vfs.WriteAtomic(c.FS(), viewFile(c.Path(), v.Group, v.Member), append(raw, '\n'))
 }
 
 // forget removes the view of a member that left.
 func forget(c *cluster.Cluster, group, member string) error {
-	err := c.FS().Remove(viewFile(c, group, member))
+	err := c.FS().Remove(viewFile(c.Path(), group, member))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -172,5 +173,5 @@ func forget(c *cluster.Cluster, group, member string) error {
 
 // removeViews removes what expired members of a group left.
 func removeViews(c *cluster.Cluster, group string) error {
-	return vfs.RemoveAll(c.FS(), groupViews(c, group))
+	return vfs.RemoveAll(c.FS(), groupViews(c.Path(), group))
 }
