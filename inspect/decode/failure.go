@@ -36,8 +36,11 @@ func appendHexOrNull(dst, raw []byte, err error) []byte {
 
 // reason is an error without the sentence around it that Kafka's tool makes.
 func reason(err error) string {
-	if part, ok := errors.AsType[*partError](err); ok {
-		err = part.err
+	if unknown, ok := errors.AsType[*message.UnknownTypeError](err); ok {
+		err = unknown
+	}
+	if unknown, ok := errors.AsType[*message.UnknownVersionError](err); ok {
+		err = unknown
 	}
 	return detail(err)
 }

@@ -119,6 +119,9 @@ func (e *unknownFrameError) Error() string {
 	return "org.apache.kafka.common.errors.UnsupportedVersionException: Unknown metadata id " + strconv.Itoa(int(e.id))
 }
 
+// Unwrap says the same in the words of this program.
+func (e *unknownFrameError) Unwrap() error { return &message.UnknownTypeError{Type: e.id} }
+
 // frameError is for a message that does not parse. Kafka does not say why.
 type frameError struct {
 	id  int16
