@@ -1,0 +1,131 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"logdir/store"
+	"logdir/store/client"
+	"logdir/store/group"
+)
+
+// patience is how long a group may read nothing, once all is written, before the rest
+// counts as missing.
+const patience = 5 * time.Second
+
+// reading is one group of a run: its members, and what is held against them.
+type reading struct {
+	plan    GroupPlan
+	audit   *audit
+	members []*consumer
+}
+
+// joinAll makes all consumers members, before the first record is produced: a rebalance
+// on the way would have records read twice.
+func (r *run) joinAll(ctx context.Context) error {
+	if err := r.refuseMembers(); err != nil {
+		return err
+	}
+	for _, g := range r.plan.Groups {
+		if err := r.joinGroup(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuseMembers refuses groups that have members: they would own partitions that nobody
+// reads.
+func (r *run) refuseMembers() error {
+	known, err := r.coordinator.Groups()
+	if err != nil {
+		return err
+	}
+	for _, g := range known {
+		for _, planned := range r.plan.Groups {
+			if g.ID == planned.Name && g.State() != group.Empty {
+				return store.Errorf(store.Refused, "NON_EMPTY_GROUP", "group %s has members", g.ID).
+					WithHint("logdir group describe %s --members", g.ID)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) joinGroup(ctx context.Context, p GroupPlan) error {
+	g := &reading{plan: p, audit: newAudit(r.plan, r.id, len(r.lanes))}
+	r.readings = append(r.readings, g)
+	for n := range p.Consumers {
+		c := &consumer{
+			run: r, audit: g.audit, group: p.Name, member: fmt.Sprintf("simulate-%d", n+1),
+			fetcher: client.NewFetcher(),
+		}
+		if err := c.join(ctx); err != nil {
+			return err
+		}
+		g.members = append(g.members, c)
+	}
+	return g.settle(ctx)
+}
+
+// settle lets all members know the last assignment.
+func (g *reading) settle(ctx context.Context) error {
+	for _, c := range g.members {
+		if err := c.refresh(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaveAll takes the members out of their groups. What they committed stays.
+func (r *run) leaveAll(ctx context.Context) error {
+	var errs []error
+	for _, g := range r.readings {
+		for _, c := range g.members {
+			_, err := r.coordinator.Leave(ctx, c.group, c.member)
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// drained tells whether a group has read all that the producers wrote.
+func (r *run) drained(a *audit) bool {
+	ends := r.ends.Load()
+	return ends != nil && a.reached(*ends)
+}
+
+// await waits until every group has read everything, or none reads on.
+func (r *run) await(ctx context.Context) {
+	last, since := int64(-1), time.Now()
+	for time.Since(since) < patience && ctx.Err() == nil {
+		read, drained := int64(0), true
+		for _, g := range r.readings {
+			read += g.audit.read()
+			drained = drained && r.drained(g.audit)
+		}
+		if drained {
+			return
+		}
+		if read > last {
+			last, since = read, time.Now()
+		}
+		pause(ctx, idlePause)
+	}
+}
+
+// outcome counts the members with and without partitions, and closes the audit.
+func (g *reading) outcome(excused *excuses) GroupOutcome {
+	o := GroupOutcome{Name: g.plan.Name, Audited: g.audit.close(excused)}
+	for _, c := range g.members {
+		if len(c.view.Positions) > 0 {
+			o.Active++
+		} else {
+			o.Standby++
+		}
+	}
+	return o
+}
