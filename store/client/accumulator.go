@@ -45,14 +45,15 @@ type Accumulator struct {
 	o      Batching
 	closed func(partition int)
 	parts  []partition
-	order  []int     // partitions with closed batches, the first closed one first
-	ready  int       // bytes of closed batches
-	free   []Request // memory for closed batches
+	order  []int             // partitions with closed batches, the first closed one first
+	ready  int               // bytes of closed batches
+	free   []Request         // memory for closed batches
+	idle   []*record.Builder // those of no open batch
 }
 
 // partition is the open batch of one partition and the closed ones behind each other.
 type partition struct {
-	open     *record.Builder // nil before the first record
+	open     *record.Builder // nil: no batch is open
 	since    time.Time       // when the open batch got its first record
 	sequence int32           // of the open batch's first record
 	frames   []byte
@@ -100,13 +101,11 @@ func (a *Accumulator) offer(partition int, r *record.Record, at time.Time) (take
 	return true, err
 }
 
-func (p *partition) empty() bool { return p.open == nil || p.open.Len() == 0 }
+func (p *partition) empty() bool { return p.open == nil }
 
 // begin opens a batch.
 func (a *Accumulator) begin(p *partition, at time.Time) {
-	if p.open == nil {
-		p.open = record.NewBuilder()
-	}
+	p.open = a.builder()
 	m := record.NoProducer()
 	m.Format, m.Codec = a.o.Format, a.o.Codec
 	m.ProducerID, m.ProducerEpoch = a.o.Identity.ProducerID, a.o.Identity.Epoch
@@ -115,7 +114,19 @@ func (a *Accumulator) begin(p *partition, at time.Time) {
 	p.since = at
 }
 
-// Close closes the open batch of a partition, if it has a record.
+// builder is one that no open batch uses. A sticky run takes the memory of its batch along
+// from partition to partition.
+func (a *Accumulator) builder() *record.Builder {
+	last := len(a.idle) - 1
+	if last < 0 {
+		return record.NewBuilder()
+	}
+	b := a.idle[last]
+	a.idle = a.idle[:last]
+	return b
+}
+
+// Close closes the open batch of a partition, if there is one.
 func (a *Accumulator) Close(partition int) error {
 	p := &a.parts[partition]
 	if p.empty() {
@@ -136,7 +147,7 @@ func (a *Accumulator) Close(partition int) error {
 	p.frames = frames
 	p.batches = append(p.batches, Batch{Size: len(frames) - before, Records: records})
 	p.sequence = record.AddSequence(p.sequence, int32(records))
-	p.open.Reset(record.NoProducer())
+	a.idle, p.open = append(a.idle, p.open), nil
 	a.ready += len(frames) - before
 	a.closed(partition)
 	return nil
