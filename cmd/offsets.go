@@ -135,7 +135,8 @@ func lastStable(v *cluster.View, marks cluster.Offsets) (int64, error) {
 	if err != nil {
 		return corrupt.Unknown, err
 	}
-	isolation, err := client.ReadIsolation(log, readableEnd(marks))
+	end := readableEnd(marks)
+	isolation, err := client.ReadIsolation(log, end, end)
 	if err != nil {
 		return corrupt.Unknown, err
 	}

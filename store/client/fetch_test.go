@@ -87,7 +87,7 @@ func TestReadCommitted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			log := logOf(t, unhex(t, strings.Join(lines[:c.batches], "")))
-			isolation, err := ReadIsolation(log, c.mark)
+			isolation, err := ReadIsolation(log, 0, c.mark)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,7 +6,6 @@ import (
 
 	"logdir/store"
 	"logdir/store/index"
-	"logdir/store/producer"
 	"logdir/store/record"
 )
 
@@ -18,14 +17,18 @@ type Isolation struct {
 	aborted    map[int64][]index.AbortedTxn // by producer id, in the order of the log
 }
 
-// ReadIsolation finds it out from the batches themselves, from the start of the log to
-// its high watermark: transaction indexes may be missing, and hold no open transaction.
-// Damage on the way is passed over.
-func ReadIsolation(log *store.LogReader, highWatermark int64) (i *Isolation, err error) {
+// ReadIsolation finds out what is to be known of the offsets from on, from the batches
+// themselves, up to the high watermark of the log: transaction indexes may be missing, and
+// hold no open transaction. It begins at the newest producer snapshot that is not above
+// from, or at the start of the log. Damage on the way is passed over.
+func ReadIsolation(log *store.LogReader, from, highWatermark int64) (i *Isolation, err error) {
 	i = &Isolation{aborted: map[int64][]index.AbortedTxn{}}
-	state := producer.NewState(producer.DefaultWindow)
+	state, start, err := log.Producers(from)
+	if err != nil {
+		return nil, err
+	}
 	state.SetHighWatermark(highWatermark)
-	c := log.From(log.Start())
+	c := log.From(start)
 	defer func() { err = errors.Join(err, c.Close()) }()
 	for c.Next() {
 		if c.Damage() != nil || !c.Batch().IsTransactional() {
