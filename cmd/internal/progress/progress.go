@@ -3,6 +3,7 @@ package progress
 
 import (
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,22 +14,49 @@ import (
 // delay is how long a command may take before anything is shown.
 const delay = 500 * time.Millisecond
 
-// Bar is the progress of one command, in bytes. A nil Bar shows nothing. Add may be
+// Bar is the progress of one command, in bytes or in records. A nil Bar shows nothing. Add may be
 // called by many goroutines.
 type Bar struct {
 	done   atomic.Int64
+	once   sync.Once
 	stop   chan struct{}
 	closed chan struct{}
 }
 
-// Start begins a bar that appears on w after half a second.
+// Start begins a bar of bytes that appears on w after half a second.
 func Start(w io.Writer, label string, total int64) *Bar {
+	return start(w, label, total, inBytes)
+}
+
+// StartCount begins a bar of records, whose total may be a guess.
+func StartCount(w io.Writer, label string, total int64) *Bar {
+	return start(w, label, total, inRecords)
+}
+
+func start(w io.Writer, label string, total int64, u unit) *Bar {
 	b := &Bar{stop: make(chan struct{}), closed: make(chan struct{})}
-	go b.show(w, label, total)
+	go b.show(w, label, total, u)
 	return b
 }
 
-// Add says that n more bytes are done.
+// unit says how the numbers of a bar are written.
+type unit struct {
+	counters func() decor.Decorator
+	speed    func() decor.Decorator
+}
+
+var (
+	inBytes = unit{
+		counters: func() decor.Decorator { return decor.Counters(decor.SizeB1024(0), "% .1f / % .1f") },
+		speed:    func() decor.Decorator { return decor.AverageSpeed(decor.SizeB1024(0), "% .0f ") },
+	}
+	inRecords = unit{
+		counters: func() decor.Decorator { return decor.CountersNoUnit("%d / %d records") },
+		speed:    func() decor.Decorator { return decor.AverageSpeed(0, "%.0f/s ") },
+	}
+)
+
+// Add says that n more are done.
 func (b *Bar) Add(n int64) {
 	if b != nil {
 		b.done.Add(n)
@@ -36,15 +64,15 @@ func (b *Bar) Add(n int64) {
 }
 
 // Close takes the bar off the screen. It must be called before anything else is
-// written there.
+// written there; a second call does nothing.
 func (b *Bar) Close() {
 	if b != nil {
-		close(b.stop)
+		b.once.Do(func() { close(b.stop) })
 		<-b.closed
 	}
 }
 
-func (b *Bar) show(w io.Writer, label string, total int64) {
+func (b *Bar) show(w io.Writer, label string, total int64, u unit) {
 	defer close(b.closed)
 	select {
 	case <-b.stop:
@@ -53,8 +81,8 @@ func (b *Bar) show(w io.Writer, label string, total int64) {
 	}
 	screen := mpb.New(mpb.WithOutput(w), mpb.WithWidth(40), mpb.WithAutoRefresh())
 	bar := screen.New(total, mpb.BarStyle(),
-		mpb.PrependDecorators(decor.Name(label+" "), decor.Counters(decor.SizeB1024(0), "% .1f / % .1f")),
-		mpb.AppendDecorators(decor.AverageSpeed(decor.SizeB1024(0), "% .0f "), decor.AverageETA(decor.ET_STYLE_GO)),
+		mpb.PrependDecorators(decor.Name(label+" "), u.counters()),
+		mpb.AppendDecorators(u.speed(), decor.AverageETA(decor.ET_STYLE_GO)),
 		mpb.BarRemoveOnComplete())
 	b.follow(bar)
 	bar.Abort(true)
