@@ -43,6 +43,9 @@ type Change struct {
 	To    string // Rename: the new name
 	Edits []Edit // Modify: in order of position, and apart
 	Data  []byte // Create: the content
+	// Staged is a file that holds all of the new content already, instead of Edits or Data.
+	// When the changes are made it is found at StagedAs: Job.Before may have renamed it.
+	Staged, StagedAs string
 	// Action says in words what is done: "truncated to 70 bytes".
 	Action string
 	// Reason is why, for a file that goes or comes as a whole.
@@ -75,6 +78,18 @@ func Replace(fsys vfs.ReadFS, path string, data []byte, reason string) (Change, 
 		Kind: Modify, Path: path, Action: "rewritten",
 		Edits: []Edit{{Size: size, New: data, Reason: reason}},
 	}, nil
+}
+
+// MoveIn is a change that puts a file which is written already in the place of path,
+// whether there is one or not. It stands at staged when the job begins, and at stagedAs
+// when the change is made. The undo of an interrupted run removes it from both.
+func MoveIn(fsys vfs.ReadFS, path, staged, stagedAs, reason string) (Change, error) {
+	there, err := vfs.Exists(fsys, path)
+	c := Change{Kind: Create, Path: path, Staged: staged, StagedAs: stagedAs, Reason: reason, Action: "written"}
+	if there {
+		c.Kind, c.Action = Modify, "rewritten"
+	}
+	return c, err
 }
 
 // cuts are the edits of a change.

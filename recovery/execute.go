@@ -110,6 +110,11 @@ func (j Job) keep(ctx context.Context, id string) error {
 
 // rename makes the paths of an entry relative to the root.
 func (q Quarantine) rename(e *Entry) (err error) {
+	for i := range e.Staged {
+		if e.Staged[i], err = q.relative(e.Staged[i]); err != nil {
+			return err
+		}
+	}
 	if e.File, err = q.relative(e.File); err != nil || e.To == "" {
 		return err
 	}
@@ -169,6 +174,9 @@ func (j Job) apply(ctx context.Context) error {
 
 func (j Job) change(c *Change) error {
 	fsys := j.Quarantine.FS
+	if c.Staged != "" {
+		return moveFile(fsys, c.StagedAs, c.Path)
+	}
 	switch c.Kind {
 	case Remove:
 		if err := fsys.Remove(c.Path); err != nil {

@@ -44,6 +44,13 @@ func (k *keeper) entry(c *Change) (Entry, error) {
 	if err != nil {
 		return e, err
 	}
+	if c.Staged != "" {
+		err = k.describeStaged(&e, c, f, size)
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+		return e, err
+	}
 	if f == nil {
 		after := literal(c.Data)
 		e.After, err = stateOf(after, time.Time{})
@@ -78,6 +85,40 @@ func (k *keeper) describe(e *Entry, c *Change, f vfs.ReadFile, size int64) error
 	}
 	e.After, err = stateOf(splice(f, size, c.cuts()), info.ModTime())
 	return err
+}
+
+// describeStaged is describe for a file whose new content stands in another one. f is nil
+// if there is no old one.
+func (k *keeper) describeStaged(e *Entry, c *Change, f vfs.ReadFile, size int64) (err error) {
+	e.Staged = []string{c.Staged, c.StagedAs}
+	if e.After, err = stateAt(k.fs, c.Staged); err != nil || f == nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if e.Before, err = stateOf(assembly{}.keep(f, 0, size), info.ModTime()); err != nil {
+		return err
+	}
+	if e.Ranges, err = k.ranges(f, []Edit{{Size: size, Reason: c.Reason}}); err == nil {
+		e.Ranges[0].NewSize = e.After.Size
+	}
+	return err
+}
+
+// stateAt is what a file looks like.
+func stateAt(fsys vfs.ReadFS, path string) (s *State, err error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return stateOf(assembly{}.keep(f, 0, info.Size()), info.ModTime())
 }
 
 // checkEdits holds a plan to the file as it is now: a file that became shorter since it

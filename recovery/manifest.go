@@ -38,6 +38,9 @@ type Entry struct {
 	Before *State  `json:"before"`
 	After  *State  `json:"after"`
 	Ranges []Range `json:"ranges,omitempty"`
+	// Staged are the names under which the new file stood before it was moved in place. Of
+	// an interrupted run there may be one left.
+	Staged []string `json:"staged,omitempty"`
 }
 
 // State is what a file looked like.

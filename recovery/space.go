@@ -102,7 +102,7 @@ func existingParent(fsys vfs.FS, dir string) (string, error) {
 
 // taken are the cuts that a change makes in a file of size bytes.
 func (c *Change) taken(size int64) []cut {
-	if c.Kind == Remove {
+	if c.Kind == Remove || c.Staged != "" {
 		return []cut{{size: size}}
 	}
 	return c.cuts()

@@ -257,27 +257,24 @@ func (u *Undoing) planRename(s *reversal) error {
 
 // state is what a file looks like now; nil if it is not there.
 func (u *Undoing) state(path string) (*State, error) {
-	f, err := u.q.FS.Open(path)
+	s, err := stateAt(u.q.FS, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	s, err := stateOf(assembly{}.keep(f, 0, info.Size()), info.ModTime())
-	return s, errors.Join(err, f.Close())
+	return s, err
 }
 
 // take makes one step back.
 func (u *Undoing) take(s *reversal) error {
+	fsys := u.q.FS
+	for _, name := range s.Staged {
+		if err := removeIfThere(fsys, u.q.path(name)); err != nil {
+			return err
+		}
+	}
 	if s.done {
 		return nil
 	}
-	fsys := u.q.FS
 	switch s.Kind {
 	case Create:
 		if err := fsys.Remove(s.path); err != nil {

@@ -13,6 +13,9 @@ import (
 // stage writes a file that is replaced as a whole beside the old one.
 func (j Job) stage(c *Change) error {
 	fsys := j.Quarantine.FS
+	if c.Staged != "" {
+		return nil
+	}
 	switch c.Kind {
 	case Create:
 		return writeFile(fsys, c.Path+vfs.TempSuffix, literal(c.Data), time.Time{})

@@ -182,6 +182,9 @@ func (l *Log) Size() (int64, error) {
 	}
 	for _, base := range l.bases[:len(l.bases)-1] {
 		size, err := vfs.Size(l.fs, l.path(segment.FileName(base, segment.LogSuffix)))
+		if isNotExist(err) { // joined to the one before by a compaction, or deleted
+			continue
+		}
 		if err != nil {
 			return 0, err
 		}

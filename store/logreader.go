@@ -30,23 +30,42 @@ type LogReader struct {
 	dir   string
 	o     ReaderOptions
 	bases []int64 // of the segments, ascending
+	// swapped are those whose files still have the suffix of a finished compaction.
+	swapped map[int64]bool
 }
 
 // OpenReader lists the segments of the partition directory dir. It opens no file.
 func OpenReader(fs vfs.ReadFS, dir string, o ReaderOptions) (*LogReader, error) {
-	list, err := segment.List(fs, dir)
+	bases, swapped, err := present(fs, dir)
 	if err != nil {
 		return nil, err
 	}
-	r := &LogReader{fs: fs, dir: dir, o: o}
-	for _, s := range list.Segments {
-		r.bases = append(r.bases, s.Base)
+	return &LogReader{fs: fs, dir: dir, o: o, bases: bases, swapped: swapped}, nil
+}
+
+// open opens segment number at.
+func (r *LogReader) open(at int) (*reading, error) {
+	suffix := ""
+	if r.swapped[r.bases[at]] {
+		suffix = segment.SwapSuffix
 	}
-	return r, nil
+	return openReading(r.fs, r.dir, r.bases[at], suffix)
+}
+
+// at is the number of the segment that holds offset, or would.
+func (r *LogReader) at(offset int64) int {
+	at, found := slices.BinarySearch(r.bases, offset)
+	if !found {
+		at = max(at-1, 0)
+	}
+	return at
 }
 
 // Dir is the partition directory.
 func (r *LogReader) Dir() string { return r.dir }
+
+// Swapping tells whether a compaction is being moved in place, or died there.
+func (r *LogReader) Swapping() bool { return len(r.swapped) > 0 }
 
 // Segments lists the base offsets of the segments.
 func (r *LogReader) Segments() []int64 { return r.bases }
@@ -82,11 +101,7 @@ func (r *LogReader) End() (offset int64, damage *corrupt.Error, err error) {
 // From returns a cursor that stands before the batch holding offset, or the first batch
 // behind it. Nothing is read before the first Next.
 func (r *LogReader) From(offset int64) *Cursor {
-	at, found := slices.BinarySearch(r.bases, offset)
-	if !found {
-		at = max(at-1, 0)
-	}
-	c := r.cursor(at)
+	c := r.cursor(r.at(offset))
 	c.from = offset
 	return c
 }
@@ -198,7 +213,9 @@ func (c *Cursor) open() bool {
 	if c.next >= len(c.r.bases) {
 		return false
 	}
-	c.seg, c.err = openReading(c.r.fs, c.r.dir, c.r.bases[c.next])
+	if c.seg, c.err = c.r.open(c.next); isNotExist(c.err) {
+		return c.relist() && c.open()
+	}
 	if c.err != nil {
 		return false
 	}
@@ -209,6 +226,30 @@ func (c *Cursor) open() bool {
 	}
 	c.landed = pos > 0
 	c.rescan(pos)
+	return true
+}
+
+// relist looks where a segment went that is not there any more: a compaction joined it to
+// another, or retention took it. It is false if that does not explain it.
+func (c *Cursor) relist() bool {
+	r, err := OpenReader(c.r.fs, c.r.dir, c.r.o)
+	if err != nil {
+		c.err = err
+		return false
+	}
+	missing, from := c.r.bases[c.next], max(c.from, c.end)
+	switch {
+	case slices.Contains(r.bases, missing) && r.swapped[missing] == c.r.swapped[missing]:
+		return false
+	case len(r.bases) == 0 || from < r.bases[0] && c.r.bases[0] < r.bases[0] && !c.toLastEntry:
+		c.err = Errorf(NotFound, "OFFSET_OUT_OF_RANGE", "%s: offset %d was deleted meanwhile, the log starts at %d now", c.r.dir, from, r.Start())
+		return false
+	}
+	c.r, c.next, c.err = r, r.at(from), nil
+	if c.toLastEntry {
+		c.next = len(r.bases) - 1
+	}
+	c.from = from
 	return true
 }
 

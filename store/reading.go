@@ -17,6 +17,7 @@ type reading struct {
 	fs   vfs.ReadFS
 	dir  string
 	base int64
+	swap string // what comes behind the suffix of each file: "" or .swap
 	log  vfs.ReadFile
 	size int64
 	mkb1 bool
@@ -24,12 +25,12 @@ type reading struct {
 	indexes []io.Closer
 }
 
-func openReading(fsys vfs.ReadFS, dir string, base int64) (*reading, error) {
-	log, err := fsys.Open(filepath.Join(dir, segment.FileName(base, segment.LogSuffix)))
+func openReading(fsys vfs.ReadFS, dir string, base int64, swap string) (*reading, error) {
+	log, err := fsys.Open(filepath.Join(dir, segment.FileName(base, segment.LogSuffix+swap)))
 	if err != nil {
 		return nil, err
 	}
-	s := &reading{fs: fsys, dir: dir, base: base, log: log}
+	s := &reading{fs: fsys, dir: dir, base: base, swap: swap, log: log}
 	if err := s.measure(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -64,7 +65,7 @@ func isMKB1(log io.ReaderAt) (bool, error) {
 }
 
 func (s *reading) path(suffix string) string {
-	return filepath.Join(s.dir, segment.FileName(s.base, suffix))
+	return filepath.Join(s.dir, segment.FileName(s.base, suffix+s.swap))
 }
 
 // open opens a file beside the log; ok is false if it is not there.

@@ -37,6 +37,9 @@ func (l *Log) planAll() (Truncation, error) {
 	if err := l.ready(); err != nil {
 		return Truncation{}, err
 	}
+	if err := l.relist(); err != nil {
+		return Truncation{}, err
+	}
 	first := l.bases[0]
 	t := Truncation{End: first, Base: first, Dropped: append([]int64(nil), l.bases[1:]...)}
 	size, err := vfs.Size(l.fs, l.path(segment.FileName(first, segment.LogSuffix)))

@@ -77,6 +77,9 @@ func (r *LogReader) PlanRetention(o Retention) (Expiry, error) {
 // retained lists the segments. Where the log ends in damage nothing may be rolled, so
 // that is an error.
 func (r *LogReader) retained() ([]retained, error) {
+	if len(r.swapped) > 0 {
+		return nil, RefuseSwap(PathRef(r.dir, r.dir, "").TopicPartition)
+	}
 	end, damage, err := r.End()
 	if err == nil && damage != nil {
 		err = damage
@@ -172,7 +175,7 @@ func (p *retention) breachesMs(s retained) (string, error) {
 // has it, ms. Without one it is the modification time of the log. The active segment's
 // index is not up to date, and MiniKafka's format has none: there the log is read.
 func (r *LogReader) largestTimestamp(s retained) (newest int64, err error) {
-	log, err := openReading(r.fs, r.dir, s.base)
+	log, err := r.open(r.at(s.base))
 	if err != nil {
 		return 0, err
 	}
@@ -231,6 +234,9 @@ func (r *LogReader) tailTimestamp(base int64, toLastEntry bool) (largest int64, 
 // PlanRetention finds the segments that may go; see LogReader.PlanRetention.
 func (l *Log) PlanRetention(o Retention) (Expiry, error) {
 	if err := l.ready(); err != nil {
+		return Expiry{}, err
+	}
+	if err := l.relist(); err != nil {
 		return Expiry{}, err
 	}
 	r, err := OpenReader(l.fs, l.dir, ReaderOptions{LogStart: l.config.LogStart})

@@ -33,7 +33,7 @@ func (r *LogReader) OffsetForTime(ts int64) (offset, timestamp int64, ok bool, e
 // false if the index proves that everything there is older. Only a closed segment's index
 // can prove that: its last entry carries the largest timestamp.
 func (r *LogReader) timeStart(at int, ts int64) (from int64, maybe bool, err error) {
-	s, err := openReading(r.fs, r.dir, r.bases[at])
+	s, err := r.open(at)
 	if err != nil {
 		return 0, false, err
 	}

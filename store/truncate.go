@@ -34,6 +34,9 @@ func (l *Log) PlanTruncate(to int64, roundDown bool) (Truncation, error) {
 	if err := l.ready(); err != nil {
 		return Truncation{}, err
 	}
+	if err := l.relist(); err != nil {
+		return Truncation{}, err
+	}
 	if to < l.Start() || to > l.End() {
 		return Truncation{}, Errorf(NotFound, "OFFSET_OUT_OF_RANGE", "%s: offset %d is out of range, the log has %d to %d",
 			l.config.TopicPartition, to, l.Start(), l.End())

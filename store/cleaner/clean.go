@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"logdir/store"
 	"logdir/store/index"
 	"logdir/store/record"
 	"logdir/store/segment"
@@ -14,9 +15,6 @@ import (
 
 // Options say what is cleaned, and how.
 type Options struct {
-	// Dir is the partition directory. Its closed segments must not change meanwhile; see
-	// Result.Unchanged.
-	Dir string
 	// HighWatermark bounds the pass: transactions that end beyond it are not over.
 	HighWatermark int64
 	// FirstDirty is the cleaner's checkpoint: how far the last pass came.
@@ -52,13 +50,14 @@ type Result struct {
 	outputs []*output
 }
 
-// Clean makes one pass. It reads dir and writes .cleaned files into it, unless DryRun; the
-// log itself stays as it is. Damage in the log is an error, a *corrupt.Error.
-func Clean(ctx context.Context, fsys vfs.FS, o Options) (*Result, error) {
+// Clean makes one pass over a log. Beside it, it writes .cleaned files, unless DryRun; the
+// log itself stays as it is, and nobody else may change its closed segments meanwhile; see
+// Result.Unchanged. Damage in the log is an error, a *corrupt.Error.
+func Clean(ctx context.Context, fsys vfs.FS, log *store.LogReader, o Options) (*Result, error) {
 	if o.IndexInterval <= 0 {
 		o.IndexInterval = index.DefaultInterval
 	}
-	s, err := look(ctx, fsys, o)
+	s, err := look(ctx, fsys, log, o)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +65,7 @@ func Clean(ctx context.Context, fsys vfs.FS, o Options) (*Result, error) {
 		ctx: ctx, fs: fsys, o: o, survey: s,
 		Result: &Result{
 			RecordsBefore: s.records, RecordsAfter: s.records, BytesBefore: s.bytes, BytesAfter: s.bytes,
-			FirstDirty: max(o.FirstDirty, 0), fs: fsys, dir: o.Dir,
+			FirstDirty: s.firstDirty(o.FirstDirty), fs: fsys, dir: log.Dir(),
 		},
 	}
 	if err := p.run(); err != nil {
@@ -218,7 +217,7 @@ func fits(sum, g *source, segmentBytes int64) bool {
 
 // clean makes one new segment of a group of old ones.
 func (p *pass) clean(group []source) error {
-	out, err := newOutput(p.fs, p.o, group[0].base)
+	out, err := newOutput(p.fs, p.dir, p.o, group[0].base)
 	if err != nil {
 		return err
 	}
@@ -257,7 +256,7 @@ func (p *pass) copyBatch(out *output, b *record.Batch) error {
 func (p *pass) keepsLegacy(g source) bool {
 	var youngest int64
 	for _, c := range p.survey.sources {
-		if c.base < max(p.o.FirstDirty, 0) {
+		if c.base < p.survey.firstDirty(p.o.FirstDirty) {
 			youngest = c.mtime.UnixMilli() - p.o.DeleteRetentionMs
 		}
 	}

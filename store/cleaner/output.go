@@ -30,8 +30,8 @@ type output struct {
 }
 
 // newOutput creates the log, or one that an earlier pass left is overwritten.
-func newOutput(fsys vfs.FS, o Options, base int64) (*output, error) {
-	out := &output{dir: o.Dir, base: base, index: index.NewBuilder(base, o.IndexInterval)}
+func newOutput(fsys vfs.FS, dir string, o Options, base int64) (*output, error) {
+	out := &output{dir: dir, base: base, index: index.NewBuilder(base, o.IndexInterval)}
 	if o.DryRun {
 		return out, nil
 	}

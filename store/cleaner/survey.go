@@ -39,13 +39,9 @@ type survey struct {
 
 // look walks over the log, and holds every batch to its checksum: damage is an error, as
 // what is wrong must not be written anew with a right checksum.
-func look(ctx context.Context, fsys vfs.ReadFS, o Options) (*survey, error) {
-	r, err := store.OpenReader(fsys, o.Dir, store.ReaderOptions{})
-	if err != nil {
-		return nil, err
-	}
+func look(ctx context.Context, fsys vfs.ReadFS, r *store.LogReader, o Options) (*survey, error) {
 	s := &survey{last: map[int64]producer.Entry{}}
-	if err := s.list(fsys, o.Dir, r.Segments()); err != nil {
+	if err := s.list(fsys, r.Dir(), r.Segments()); err != nil {
 		return nil, err
 	}
 	state := producer.NewState(producer.DefaultWindow)
@@ -101,7 +97,7 @@ func measure(fsys vfs.ReadFS, name string) (int64, time.Time, error) {
 
 // walk feeds all batches to state, and counts records and aborted transactions.
 func (s *survey) walk(ctx context.Context, r *store.LogReader, state *producer.State) (err error) {
-	c := r.From(r.Start())
+	c := r.From(0) // also what lies below the log start
 	defer func() { err = errors.Join(err, c.Close()) }()
 	records := record.NewReader()
 	for c.Next() {
@@ -139,6 +135,15 @@ func count(records *record.Reader, b *record.Batch) (n int64, err error) {
 	for records.Reset(b); records.Next(); n++ {
 	}
 	return n, records.Err()
+}
+
+// firstDirty is the cleaner's checkpoint, if the log is as long: one that was cut since
+// begins from the start.
+func (s *survey) firstDirty(checkpointed int64) int64 {
+	if checkpointed > s.active.base {
+		return 0
+	}
+	return max(checkpointed, 0)
 }
 
 // cleanable are the segments that may be cleaned: closed, and wholly below the last

@@ -30,6 +30,11 @@ func (c *Cluster) SetLogStarts(ctx context.Context, broker int32, starts Points)
 	return c.setCheckpoint(ctx, broker, checkpoint.LogStartFile, starts)
 }
 
+// SetCleanerPoints notes how far compaction came in a broker's cleaner-offset-checkpoint.
+func (c *Cluster) SetCleanerPoints(ctx context.Context, broker int32, points Points) error {
+	return c.setCheckpoint(ctx, broker, checkpoint.CleanerFile, points)
+}
+
 // setCheckpoint changes lines of one checkpoint file. It writes nothing if they say so
 // already.
 func (c *Cluster) setCheckpoint(ctx context.Context, broker int32, file string, points Points) error {
@@ -57,8 +62,8 @@ func (c *Cluster) setCheckpoint(ctx context.Context, broker int32, file string, 
 	})
 }
 
-// LowerCheckpoints brings the recovery point and the high watermark of a broker's
-// replica down to end, where they are above: what lies beyond is gone.
+// LowerCheckpoints brings the recovery point, the high watermark and the cleaner's point of
+// a broker's replica down to end, where they are above: what lies beyond is gone.
 func (c *Cluster) LowerCheckpoints(ctx context.Context, broker int32, tp store.TopicPartition, end int64) error {
 	lower := func(lines checkpoint.Offsets) (checkpoint.Offsets, bool) {
 		at, ok := lines.Get(tp.Topic, tp.Partition)
@@ -70,7 +75,8 @@ func (c *Cluster) LowerCheckpoints(ctx context.Context, broker int32, tp store.T
 	}
 	return errors.Join(
 		c.editCheckpoint(ctx, broker, checkpoint.RecoveryPointFile, lower),
-		c.editCheckpoint(ctx, broker, checkpoint.HighWatermarkFile, lower))
+		c.editCheckpoint(ctx, broker, checkpoint.HighWatermarkFile, lower),
+		c.editCheckpoint(ctx, broker, checkpoint.CleanerFile, lower))
 }
 
 // DropCheckpoints takes partitions out of all of a broker's checkpoint files.
