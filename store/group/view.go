@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"logdir/store"
 	"logdir/store/cluster"
@@ -174,4 +175,34 @@ func forget(c *cluster.Cluster, group, member string) error {
 // removeViews removes what expired members of a group left.
 func removeViews(c *cluster.Cluster, group string) error {
 	return vfs.RemoveAll(c.FS(), groupViews(c.Path(), group))
+}
+
+// ListGroups lists the groups that have, or had, members here, by name. It reads one folder.
+func ListGroups(fsys vfs.ReadFS, data string) []string {
+	return listNames(fsys, filepath.Join(data, cluster.ClientsDir, viewsDir), "")
+}
+
+// ListMembers lists the members of a group whose views stand here, by name.
+func ListMembers(fsys vfs.ReadFS, data, group string) []string {
+	if checkName("group", group) != nil {
+		return nil
+	}
+	return listNames(fsys, groupViews(data, group), viewSuffix)
+}
+
+// listNames undoes escape on the names of a folder; one that cannot be read has none.
+func listNames(fsys vfs.ReadFS, dir, suffix string) []string {
+	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		file, ok := strings.CutSuffix(e.Name(), suffix)
+		if name, err := url.PathUnescape(file); ok && err == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
