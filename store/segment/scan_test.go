@@ -162,6 +162,9 @@ func TestScanStale(t *testing.T) {
 		{"of an older leader", join(newer, inEpoch(appendBatchOf(t, nil, 1, 0, "else"), 2)), segment.Options{}, lines(
 			"good 0..2 at 0",
 			"stale at 216 size 74 offsets 1..1: 1 batch with offsets already used, log end is 3 (no batch)")},
+		{"of an older leader, but in a gap", join(newer[:72], newer[144:], inEpoch(batch(f, 3), 3), inEpoch(appendBatchOf(t, nil, 1, 0, "else"), 2)), segment.Options{}, lines(
+			"good 0..3 at 0",
+			"bad-offset at 216 size 74 offsets 1..1: base offset 1 goes back, log end is 4")},
 		// The same leader wrote it, and it is nowhere else: it may be a good batch with a
 		// damaged offset, and must not be cut as a copy.
 		{"of the same leader, but no copy", join(f, appendBatchOf(t, nil, 3, 0, "else")), segment.Options{}, lines(

@@ -20,10 +20,10 @@ type scout struct {
 
 	seen []frame
 
-	past     walker // for copyOf
-	pastOpen bool
-	pastBase int64 // base offset of the frame where past stands
-	restarts int
+	past               walker // for holding
+	pastOpen           bool
+	pastBase, pastLast int64 // offsets of the frame where past stands
+	restarts           int
 }
 
 // frame is what is remembered of a good frame.
@@ -106,24 +106,41 @@ func (c *scout) nextGood(pos, low int64) (int64, int64) {
 // copyOf says whether the log has b already: the same offset, size and checksum. It walks
 // the log from the start of the scan; as long as the offsets asked for rise, once.
 func (c *scout) copyOf(b *record.Batch) bool {
-	want := b.BaseOffset()
-	if !c.pastOpen || c.pastBase > want {
+	if !c.holding(b.BaseOffset()) {
+		return false
+	}
+	p := &c.past.batch
+	return c.pastBase == b.BaseOffset() && p.Size() == b.Size() && p.StoredCRC() == b.StoredCRC()
+}
+
+// replaced says whether batches of a newer leader hold every offset of b.
+func (c *scout) replaced(b *record.Batch) bool {
+	for want := b.BaseOffset(); want <= b.LastOffset(); want = c.past.batch.LastOffset() + 1 {
+		if !c.holding(want) || c.past.batch.LeaderEpoch() <= b.LeaderEpoch() {
+			return false
+		}
+	}
+	return true
+}
+
+// holding puts the walk over the log so far on the frame that holds the offset, if there is
+// one.
+func (c *scout) holding(offset int64) bool {
+	if !c.pastOpen || c.pastBase > offset {
 		if c.restarts++; c.restarts > maxRestarts {
 			return false
 		}
 		c.openPast()
 	}
-	for c.past.pos < c.s.w.pos && c.pastBase < want {
+	for c.past.pos < c.s.w.pos && c.pastLast < offset {
 		if !c.past.step() {
 			return false
 		}
 		if c.past.whole {
-			c.pastBase = c.past.batch.BaseOffset()
+			c.pastBase, c.pastLast = c.past.batch.BaseOffset(), c.past.batch.LastOffset()
 		}
 	}
-	p := &c.past.batch
-	return c.past.whole && c.pastBase == want && c.past.pos < c.s.w.pos &&
-		p.Size() == b.Size() && p.StoredCRC() == b.StoredCRC()
+	return c.past.whole && c.pastBase <= offset && c.pastLast >= offset && c.past.pos < c.s.w.pos
 }
 
 func (c *scout) openPast() {
@@ -131,7 +148,7 @@ func (c *scout) openPast() {
 	o.SkipCRC = true
 	c.past.reset(c.s.w.r, c.s.w.size, &o)
 	c.past.low, c.past.high = o.Base, c.s.w.high
-	c.pastOpen, c.pastBase = true, o.Base-1
+	c.pastOpen, c.pastBase, c.pastLast = true, o.Base-1, o.Base-1
 }
 
 // maxRestarts bounds how often copyOf begins anew: stale bytes of a log are in order.

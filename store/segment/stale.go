@@ -11,7 +11,7 @@ func (s *Scanner) isStale() bool {
 		return false
 	}
 	older := b.LeaderEpoch() >= 0 && b.LeaderEpoch() < s.epoch
-	return older || s.ahead().copyOf(b)
+	return older && s.ahead().replaced(b) || s.ahead().copyOf(b)
 }
 
 // takeStale makes one damaged range of the stale frames that stand one behind the other.
