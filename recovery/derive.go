@@ -46,7 +46,7 @@ func (m *maker) indexes() error {
 
 func (m *maker) indexesOf(g *segmentSurvey) error {
 	edited := len(m.edits[g.Base]) > 0
-	if g.index == nil && g.timeIndex == nil && (g.offsets.Bad != nil || g.times.Bad != nil) {
+	if !g.indexed && (g.offsets.Bad != nil || g.times.Bad != nil) {
 		if err := m.buildIndexes(g); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (m *maker) buildIndexes(g *segmentSurvey) error {
 		}
 	}
 	x.Finish()
-	g.index, g.timeIndex = x.Index(), x.TimeIndex()
+	g.index, g.timeIndex, g.indexed = x.Index(), x.TimeIndex(), true
 	return readProblem(path, errors.Join(s.Err(), f.Close()))
 }
 

@@ -1,7 +1,9 @@
 package recovery
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"testing"
 
 	"logdir/store/record"
@@ -35,6 +37,16 @@ func appendBatch(t testing.TB, log []byte, i int64, m record.Meta) []byte {
 	log, err := b.Build(log)
 	must(t, err)
 	return log
+}
+
+// appendMessage appends a v0 message with a null key.
+func appendMessage(log []byte, offset int64, value []byte) []byte {
+	body := []byte{0, 0, 0xff, 0xff, 0xff, 0xff} // magic, attributes, key length -1
+	body = append(binary.BigEndian.AppendUint32(body, uint32(len(value))), value...)
+	log = binary.BigEndian.AppendUint64(log, uint64(offset))
+	log = binary.BigEndian.AppendUint32(log, uint32(4+len(body)))
+	log = binary.BigEndian.AppendUint32(log, crc32.ChecksumIEEE(body))
+	return append(log, body...)
 }
 
 // single makes a log dir d whose only partition foo-0 has one segment with these bytes.

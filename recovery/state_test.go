@@ -46,6 +46,32 @@ func TestLeaderEpochs(t *testing.T) {
 	}
 }
 
+// TestIndexOfMessagesWithoutTime: v0 messages have no timestamps, so that a short log of them
+// has two empty index files. These are made from the log as it is after the cut.
+func TestIndexOfMessagesWithoutTime(t *testing.T) {
+	var log []byte
+	for i := range int64(12) {
+		log = appendMessage(log, i, make([]byte, 500))
+	}
+	fsys := single(t, log)
+	carryOut(t, fsys, plan(t, fsys, Options{Policy: Tail}))
+	for i := 2; i < 7; i++ {
+		log[i*len(log)/12+100] ^= 1
+	}
+	put(t, fsys, "d/foo-0/00000000000000000000.log", log)
+	if len(read(t, fsys, "d/foo-0/00000000000000000000.index")) == 0 {
+		t.Fatal("the log is too short to be indexed")
+	}
+	o := Options{Policy: Skip}
+	carryOut(t, fsys, plan(t, fsys, o))
+	if index := read(t, fsys, "d/foo-0/00000000000000000000.index"); len(index) > 0 {
+		t.Errorf("index % x", index)
+	}
+	if again := plan(t, fsys, o); !again.Empty() {
+		t.Errorf("a second run has work to do: %v", again.Rows)
+	}
+}
+
 // TestPoints: lines beyond the log end come down to it; those of others stay.
 func TestPoints(t *testing.T) {
 	fsys := single(t, fixtureF(t))

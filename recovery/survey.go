@@ -61,6 +61,7 @@ type segmentSurvey struct {
 	// should hold.
 	offsets, times   index.Report
 	index, timeIndex []byte
+	indexed          bool // these two are made; they may be empty
 	aborted          []index.AbortedTxn
 	// producers is the state in front of the segment, if its snapshot may have to be made.
 	producers []producer.Entry
@@ -285,7 +286,7 @@ func (v *surveyor) walk(g *segmentSurvey, i int, log Patched, edited bool, out *
 	}
 	if builder != nil {
 		builder.Finish()
-		g.index, g.timeIndex = builder.Index(), builder.TimeIndex()
+		g.index, g.timeIndex, g.indexed = builder.Index(), builder.TimeIndex(), true
 	}
 	g.offsets, g.times, err = checker.Finish()
 	return errors.Join(err, indexes.close())
