@@ -27,6 +27,9 @@ is counted from the log end. Without a GROUP all are shown.`,
 		Args:        cobra.MaximumNArgs(1),
 		Annotations: about("0 1 2 3 4", "logdir-group(1)", "logdir-offsets(1)"),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if o.members && o.state || o.offsets && (o.members || o.state) {
+				return usagef("--offsets, --members and --state are three reports: one at a time")
+			}
 			known, err := env.readGroups()
 			if err != nil {
 				return err
@@ -42,7 +45,6 @@ is counted from the log end. Without a GROUP all are shown.`,
 	f.BoolVar(&o.offsets, "offsets", false, "a row for each partition (the default)")
 	f.BoolVar(&o.members, "members", false, "a row for each member instead")
 	f.BoolVar(&o.state, "state", false, "a row for each group instead")
-	c.MarkFlagsMutuallyExclusive("offsets", "members", "state")
 	return c
 }
 
