@@ -3,15 +3,12 @@ package workload_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"logdir/store/client"
 	"logdir/store/cluster"
 	"logdir/store/vfs"
 	"logdir/store/workload"
 )
-
-const lockTimeout = 10 * time.Second
 
 // BenchmarkProducers writes the same number of 100-byte records to 8 partitions by one
 // producer and by many, without keys and with.

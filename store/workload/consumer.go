@@ -34,11 +34,14 @@ type consumer struct {
 
 // join makes the consumer a member. It begins at the committed offsets; without any, at
 // what comes now.
-func (c *consumer) join(ctx context.Context) (err error) {
-	c.view, err = c.run.coordinator.Join(ctx, group.Join{
+func (c *consumer) join(ctx context.Context) error {
+	v, err := c.run.coordinator.Join(ctx, group.Join{
 		Group: c.group, Member: c.member, Topics: []string{c.run.plan.Topic},
 		SessionTimeout: group.DefaultSessionTimeout, Reset: group.Latest,
 	})
+	if err == nil {
+		c.view, c.beat = v, time.Now()
+	}
 	return err
 }
 
@@ -49,15 +52,19 @@ func (c *consumer) refresh(ctx context.Context) error {
 		return err
 	}
 	v, err := c.run.coordinator.Refresh(ctx, c.group, c.member)
+	if isOut(err) {
+		return c.join(ctx)
+	}
 	if err == nil {
 		c.view, c.beat = v, time.Now()
 	}
 	return err
 }
 
-// work polls until the group has read everything.
-func (c *consumer) work(ctx context.Context) error {
-	for ctx.Err() == nil && !c.run.drained(c.audit) {
+// work polls until the group has read everything, or until the end of during. A poll that
+// has begun is not interrupted.
+func (c *consumer) work(ctx, during context.Context) error {
+	for during.Err() == nil && !c.run.drained(c.audit) {
 		found, err := c.poll(ctx)
 		if err != nil {
 			return err
@@ -66,7 +73,7 @@ func (c *consumer) work(ctx context.Context) error {
 		if !found {
 			wait = max(wait, idlePause)
 		}
-		pause(ctx, wait)
+		pause(during, wait)
 		if time.Since(c.beat) > heartbeatInterval {
 			if err := c.refresh(ctx); err != nil {
 				return err
@@ -101,11 +108,23 @@ func (c *consumer) poll(ctx context.Context) (found bool, err error) {
 	if !found {
 		return false, nil
 	}
-	_, err = c.run.coordinator.Commit(ctx, c.group, c.member, c.view.Generation, c.view.Positions)
-	if e, ok := errors.AsType[*store.Error](err); ok && e.Class == store.Fenced {
-		return true, c.refresh(ctx) // somebody else has it now, and reads it again
+	err = c.commit(ctx)
+	if isOut(err) {
+		return true, c.refresh(ctx) // what could not be committed, somebody reads again
 	}
 	return true, err
+}
+
+func (c *consumer) commit(ctx context.Context) error {
+	_, err := c.run.coordinator.Commit(ctx, c.group, c.member, c.view.Generation, c.view.Positions)
+	return err
+}
+
+// isOut tells that the group went on without the consumer: it has to take over the newest
+// assignment, or to join again.
+func isOut(err error) bool {
+	e, ok := errors.AsType[*store.Error](err)
+	return ok && (e.Class == store.Fenced || e.Name == "UNKNOWN_MEMBER_ID")
 }
 
 // pollOne reads on in one partition.

@@ -39,33 +39,26 @@ func (p *Plan) MinRecordSize() int {
 // parseMessage is the inverse of append; ok is false for a value of somebody else.
 func parseMessage(value []byte) (m message, ok bool) {
 	head, _, _ := bytes.Cut(value, []byte{' '})
-	run, head, ok := cutNumber(head)
-	if !ok {
-		return m, false
-	}
-	producer, head, ok := cutNumber(head)
-	if !ok {
-		return m, false
-	}
-	sequence, rest, ok := cutNumber(head)
-	return message{int64(run), producer, sequence}, ok && len(rest) == 0
+	first, head, _ := bytes.Cut(head, []byte{'.'})
+	second, third, _ := bytes.Cut(head, []byte{'.'})
+	run, ok1 := parseNumber(first)
+	producer, ok2 := parseNumber(second)
+	sequence, ok3 := parseNumber(third)
+	return message{int64(run), producer, sequence}, ok1 && ok2 && ok3
 }
 
 // maxNumber keeps a number of somebody else's from running over.
 const maxNumber = 1 << 50
 
-// cutNumber reads digits up to a dot, which it drops, or the end.
-func cutNumber(text []byte) (n int, rest []byte, ok bool) {
-	for i, c := range text {
-		switch {
-		case c == '.':
-			return n, text[i+1:], i > 0
-		case c < '0' || c > '9' || n > maxNumber:
-			return 0, nil, false
+// parseNumber reads digits and nothing else.
+func parseNumber(text []byte) (n int, ok bool) {
+	for _, c := range text {
+		if c < '0' || c > '9' || n > maxNumber {
+			return 0, false
 		}
 		n = n*10 + int(c-'0')
 	}
-	return n, nil, len(text) > 0
+	return n, len(text) > 0
 }
 
 // padding is a run of letters that values are filled up from.

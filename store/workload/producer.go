@@ -52,7 +52,8 @@ func (r *run) batchSize() int {
 	case r.placement.Unkeyed == client.RoundRobin:
 		open = len(r.lanes)
 	}
-	return max(1, min(batchBytes, openBytes/(r.plan.Producers*(open+1))))
+	size := min(batchBytes, openBytes/(r.plan.Producers*(open+1)))
+	return max(1, int(min(r.maxBatch, int64(size))))
 }
 
 // work makes all messages and puts the last batches into the lanes.
@@ -109,8 +110,8 @@ func parseKey(key []byte) int {
 	if len(key) < 2 || key[0] != 'k' {
 		return noKey
 	}
-	n, rest, ok := cutNumber(key[1:])
-	if !ok || len(rest) > 0 {
+	n, ok := parseNumber(key[1:])
+	if !ok {
 		return noKey
 	}
 	return n

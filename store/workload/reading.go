@@ -70,10 +70,14 @@ func (r *run) joinGroup(ctx context.Context, p GroupPlan) error {
 	return g.settle(ctx)
 }
 
-// settle lets all members know the last assignment.
+// settle lets all members know the last assignment, and commits where they begin: who takes
+// a partition over must not begin at what comes then.
 func (g *reading) settle(ctx context.Context) error {
 	for _, c := range g.members {
 		if err := c.refresh(ctx); err != nil {
+			return err
+		}
+		if err := c.commit(ctx); err != nil {
 			return err
 		}
 	}
@@ -101,7 +105,7 @@ func (r *run) drained(a *audit) bool {
 // await waits until every group has read everything, or none reads on.
 func (r *run) await(ctx context.Context) {
 	last, since := int64(-1), time.Now()
-	for time.Since(since) < patience && ctx.Err() == nil {
+	for time.Since(since) < patience && !r.gaveUp() {
 		read, drained := int64(0), true
 		for _, g := range r.readings {
 			read += g.audit.read()

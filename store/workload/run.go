@@ -24,6 +24,7 @@ type run struct {
 
 	placement  client.Placement
 	format     record.Format
+	maxBatch   int64 // bytes that the topic takes at once
 	replicated bool
 	starts     [][]int64 // see startAt
 	padding    padding
@@ -31,14 +32,15 @@ type run struct {
 	lanes   []*lane // by partition
 	writers []*writer
 	excused excuses
-	gave    atomic.Bool // up: a writer failed
+	gave    atomic.Bool // up: somebody failed, or the run was stopped
 
 	coordinator *group.Coordinator
 	readings    []*reading              // by group
 	ends        atomic.Pointer[[]int64] // log ends, once all is written
 }
 
-// Run carries a plan out. The outcome is there also with an error, as far as things got.
+// Run carries a plan out. With an error about what the leaders did not take, or did not
+// acknowledge, there is an outcome all the same; where the run was broken off it is nil.
 func Run(ctx context.Context, c *cluster.Cluster, p *Plan) (*Outcome, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -60,22 +62,26 @@ func Run(ctx context.Context, c *cluster.Cluster, p *Plan) (*Outcome, error) {
 
 // perform runs the consumers beside the producers, and waits until they have read it all.
 func (r *run) perform(ctx context.Context) (*Outcome, error) {
-	reading, stop := context.WithCancel(ctx)
+	defer context.AfterFunc(ctx, r.giveUp)()
+	during, stop := context.WithCancel(ctx)
 	defer stop()
 	var consumers crew
 	for _, g := range r.readings {
 		for _, c := range g.members {
-			consumers.start(func() error { return c.work(reading) })
+			consumers.start(func() error { return r.orGiveUp(c.work(ctx, during)) })
 		}
 	}
 	o, err := r.produce(ctx)
 	ends, endErr := r.writers[0].topic.LogEnds()
 	if endErr == nil {
 		r.ends.Store(&ends)
-		r.await(reading)
+		r.await(during)
 	}
 	stop()
-	err = errors.Join(err, endErr, consumers.wait())
+	err = errors.Join(err, endErr, consumers.wait(), ctx.Err())
+	if r.gaveUp() {
+		return nil, err
+	}
 	for _, g := range r.readings {
 		o.Groups = append(o.Groups, g.outcome(&r.excused))
 	}
@@ -96,6 +102,7 @@ func (r *run) prepare(ctx context.Context) error {
 	if r.format = record.V2; settings.Text(cluster.Format) == "mkb1" {
 		r.format = record.MKB1
 	}
+	r.maxBatch = min(settings.Int(cluster.MaxMessageBytes), settings.Int(cluster.SegmentBytes))
 	r.replicated = topic.ReplicationFactor() > 1
 	identity, err := client.NewIdentities(r.cluster).New(ctx)
 	if err != nil {
@@ -172,8 +179,17 @@ func raise(ends []int64, but int) {
 // startAt are the log ends that one producer is told of.
 func (r *run) startAt(producer int) []int64 { return r.starts[producer%len(r.starts)] }
 
+// giveUp breaks the run off: everybody ends as soon as they notice.
 func (r *run) giveUp()      { r.gave.Store(true) }
 func (r *run) gaveUp() bool { return r.gave.Load() }
+
+// orGiveUp gives up at an error.
+func (r *run) orGiveUp(err error) error {
+	if err != nil {
+		r.giveUp()
+	}
+	return err
+}
 
 // produce runs the producers and writers to their end.
 func (r *run) produce(ctx context.Context) (*Outcome, error) {
@@ -183,7 +199,8 @@ func (r *run) produce(ctx context.Context) (*Outcome, error) {
 		writers.start(func() error { return w.work(ctx) })
 	}
 	for n := range r.plan.Producers {
-		producers.start(newProducer(r, n).work)
+		p := newProducer(r, n)
+		producers.start(func() error { return r.orGiveUp(p.work()) })
 	}
 	err := producers.wait()
 	for _, w := range r.writers {

@@ -71,10 +71,8 @@ func (w *writer) work(ctx context.Context) error {
 	for open := true; open; {
 		_, open = <-w.wake
 		for _, l := range w.lanes {
-			if err := w.clear(ctx, l, failed != nil); err != nil {
-				failed = errors.Join(failed, err)
-				w.run.giveUp()
-			}
+			err := w.run.orGiveUp(w.clear(ctx, l, failed != nil))
+			failed = errors.Join(failed, err)
 		}
 	}
 	return errors.Join(failed, w.session.Err())
