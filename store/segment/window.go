@@ -8,9 +8,11 @@ import (
 )
 
 const (
-	// windowSize is the largest frame that a window holds, and what it reads at a time once
-	// it is warm.
+	// windowSize is the largest frame that a window holds.
 	windowSize = 1 << 20
+	// readSize is what it reads at a time once it is warm: little enough to be still in the
+	// processor's own cache when its bytes are looked at, with room for another worker.
+	readSize = 256 << 10
 	// firstRead is what it reads first: many a scan ends after one batch.
 	firstRead = 64 << 10
 	// pageSize is what reads end on, so that the next one begins there: the kernel copies
@@ -80,7 +82,7 @@ func (w *window) fill(need int) {
 	from := w.pos + int64(have)
 	want := int64(max(need-have, w.read-int(from%pageSize)))
 	want = min(want, w.end-from)
-	w.read = min(2*w.read, windowSize)
+	w.read = min(2*w.read, readSize)
 	got, err := w.r.ReadAt(w.store[windowSize:windowSize+want], from)
 	if have+got < need {
 		var more int
