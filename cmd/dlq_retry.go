@@ -84,8 +84,10 @@ func retryQueue(ctx context.Context, c *cluster.Cluster, tp store.TopicPartition
 			q.Batches = append(q.Batches, client.Batch(b))
 		}
 		reply, err := to.Append(ctx, q, client.AcksLeader)
+		if unsynced := to.Close(ctx); unsynced != nil {
+			return 0, unsynced
+		}
 		return len(reply.Answers), err
 	}
-	records, err = deadletter.Open(c, tp.Topic).Retry(ctx, tp.Partition, formatOf(meta.Settings(topic)), deliver)
-	return records, errors.Join(err, to.Close(ctx))
+	return deadletter.Open(c, tp.Topic).Retry(ctx, tp.Partition, formatOf(meta.Settings(topic)), deliver)
 }

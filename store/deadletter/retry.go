@@ -19,8 +19,8 @@ type Run struct {
 // Batch is one batch of a Run.
 type Batch struct{ Size, Records int }
 
-// Deliver appends the batches of a run to their partition, in order. It tells how many of
-// them the partition has now; an error is about the first that it has not.
+// Deliver appends the batches of a run to their partition, in order, and syncs them. It tells
+// how many of them the partition has now; an error is about the first that it has not.
 type Deliver func(ctx context.Context, run Run) (delivered int, err error)
 
 // runBytes is how much is delivered at once. A crash between the delivery of a run and the
