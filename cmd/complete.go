@@ -10,6 +10,7 @@ import (
 
 	"logdir/store"
 	"logdir/store/cluster"
+	"logdir/store/group"
 )
 
 // Completion is wired up only when a shell asks for words. It reads cluster.json or
@@ -38,11 +39,38 @@ func argWords(env *Env, use string) cobra.CompletionFunc {
 	if strings.Contains(use, "FILE") || strings.Contains(use, "PATH") {
 		otherwise = cobra.ShellCompDirectiveDefault
 	}
+	if strings.Contains(use, "GROUP") {
+		return groupWords(env)
+	}
 	if !strings.Contains(use, "TOPIC") && !strings.Contains(use, "TARGET") {
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { return nil, otherwise }
 	}
 	return func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 		return targetWords(env.placesFor(c), word), otherwise
+	}
+}
+
+// groupWords completes the name of a group.
+func groupWords(env *Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 || env.prepare(c, nil) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return startingWith(group.ListGroups(env.FS, env.Global.DataDir), word), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// memberWords completes the name of a member of the group that is named.
+func memberWords(env *Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		of := c.Flags().Lookup("group").Value.String()
+		if of == "" && len(args) == 1 {
+			of = args[0]
+		}
+		if env.prepare(c, nil) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return startingWith(group.ListMembers(env.FS, env.Global.DataDir, of), word), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -123,6 +151,10 @@ func flagWords(env *Env, c *cobra.Command, f *pflag.Flag) cobra.CompletionFunc {
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	case f.Name == "topic":
 		return argWords(env, "TOPIC")
+	case f.Name == "group":
+		return groupWords(env)
+	case f.Name == "member":
+		return memberWords(env)
 	case f.Name == "only", f.Name == "except", f.Name == "to" && c.Name() == "promote":
 		return env.brokerWords
 	case f.Name == "config" && c.HasParent():

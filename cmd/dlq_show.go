@@ -60,11 +60,9 @@ func (o *dlqShowOptions) run(ctx context.Context, env *Env, targets []string) er
 	}
 	f := &fetchRun{
 		o: &o.fetchOptions, env: env, printer: printer, filters: filters,
-		fetcher: client.NewFetcher(), ctx: ctx, left: maxOffset,
+		fetcher: client.NewFetcher(),
 	}
-	if o.maxMessages > 0 {
-		f.left = o.maxMessages
-	}
+	f.limit(ctx, o.maxMessages)
 	err = env.onQueues(targets, func(c *cluster.Cluster, queues []deadletter.Status) error {
 		return o.show(c, f, queues)
 	})

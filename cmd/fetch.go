@@ -34,6 +34,11 @@ type fetchOptions struct {
 	onDamage  string
 	isolation string
 
+	group    string
+	member   string
+	noCommit bool
+	reset    string
+
 	follow    bool
 	timeoutMs int64
 
@@ -58,12 +63,14 @@ func newFetchCmd(env *Env) *cobra.Command {
 		Short:   "print the records of a topic",
 		Long: `Print records, one value a line: partitions in number order, offsets in order within
 each. It stops at the high watermark and ends; see --up-to and --follow. Nothing is
-committed, nothing is written, no lock is taken.`,
+committed, nothing is written, no lock is taken; but with --group it joins that group, reads
+what it is assigned from the committed offsets on, commits, and leaves.`,
 		Example: `  logdir fetch orders
   logdir fetch orders:1 -o -10 -f '%o %d{iso} %k=%v\n'
+  logdir fetch orders -g billing
   logdir fetch orders -o @2026-01-01:@2026-01-02 -J --grep 'k:^alice$'`,
 		Args:        o.checkArgs,
-		Annotations: about("0 1 2 3 4 5", "logdir-fetch(1)", "logdir help offsets", "logdir help format"),
+		Annotations: about("0 1 2 3 4 5 6 9 130", "logdir-fetch(1)", "logdir help offsets", "logdir help format"),
 	}
 	o.addFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), env, args) }
@@ -95,6 +102,7 @@ func (o *fetchOptions) addFlags(c *cobra.Command) {
 	fs.Var(flagval.Enum(&o.isolation, readUncommitted, readCommitted), "isolation-level", "`level`: read_uncommitted or read_committed")
 	flagGroup(c, "filters", "up-to", "grep", "on-damage", "isolation-level")
 
+	o.addGroupFlags(c)
 	fs.BoolVarP(&o.follow, "follow", "F", false, "keep looking for new records")
 	fs.Int64Var(&o.timeoutMs, "timeout-ms", 0, "with --follow: give up after so many `ms` without a record, 0 never")
 	flagGroup(c, "following", "follow", "timeout-ms")
@@ -136,6 +144,9 @@ func (o *fetchOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.group != "" {
+		return o.runGroup(ctx, env, filters)
+	}
 	view, err := cluster.OpenView(env.FS, env.Global.DataDir)
 	if err != nil {
 		return err
@@ -163,12 +174,15 @@ func (o *fetchOptions) validate(env *Env) error {
 	switch {
 	case o.partitions != "" && strings.Contains(o.target, ":"):
 		return usagef("%s names partitions already: no --partition", o.target)
-	case o.offset.From.Kind == flagval.Stored || o.offset.HasTo && o.offset.To.Kind == flagval.Stored:
-		return usagef("--offset stored is the committed offset of a group, and there is no group")
+	case o.group == "" && (o.offset.From.Kind == flagval.Stored || o.offset.HasTo && o.offset.To.Kind == flagval.Stored):
+		return usagef("--offset stored is the committed offset of a group: name it with --group")
 	case o.maxMessages < 0 || o.timeoutMs < 0:
 		return usagef("numbers of records and times are not negative")
 	case o.timeoutMs > 0 && !o.follow:
 		return usagef("--timeout-ms needs --follow: without it fetch ends at the end of the log")
+	}
+	if err := o.validateGroup(); err != nil {
+		return err
 	}
 	return o.validateOutput(env)
 }

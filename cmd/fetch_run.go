@@ -43,20 +43,30 @@ type fetchPlace struct {
 
 // run reads all replicas once, and again and again if they are to be followed.
 func (f *fetchRun) run(ctx context.Context, refs []store.PartitionRef) error {
-	f.ctx, f.left = ctx, maxOffset
-	if f.o.maxMessages > 0 {
-		f.left = f.o.maxMessages
-	}
 	places := make([]fetchPlace, len(refs))
 	for i, ref := range refs {
 		places[i] = fetchPlace{ref: ref, next: -1, to: maxOffset}
 	}
+	f.limit(ctx, f.o.maxMessages)
+	errs := append(f.readAll(ctx, places), f.printer.Close())
+	return errors.Join(append(errs, f.skipped...)...)
+}
+
+// limit prepares a run of at most so many records, 0 for all.
+func (f *fetchRun) limit(ctx context.Context, records int64) {
+	f.ctx, f.left = ctx, maxOffset
+	if records > 0 {
+		f.left = records
+	}
+}
+
+// readAll reads from the places on, to the end or for as long as it is to follow.
+func (f *fetchRun) readAll(ctx context.Context, places []fetchPlace) []error {
 	errs := f.pass(ctx, places)
 	if f.o.follow {
 		errs = append(errs, f.follow(ctx, places))
 	}
-	errs = append(errs, f.printer.Close())
-	return errors.Join(append(errs, f.skipped...)...)
+	return errs
 }
 
 // pass reads each replica from where it was left. Each one's error ends only that one.

@@ -130,15 +130,12 @@ func (e *Env) newPoll(ctx context.Context, c *cluster.Cluster, co *group.Coordin
 	if err != nil {
 		return nil, err
 	}
-	f := &fetchRun{o: o, env: e, view: view, printer: printer, fetcher: client.NewFetcher(), ctx: ctx, left: maxOffset}
-	if o.maxMessages > 0 {
-		f.left = o.maxMessages
-	}
+	f := &fetchRun{o: o, env: e, view: view, printer: printer, fetcher: client.NewFetcher()}
+	f.limit(ctx, o.maxMessages)
 	return &poll{env: e, cluster: c, co: co, fetch: f, view: v}, nil
 }
 
-// run reads, and writes down how far that went: also after an error in one partition, but
-// not if the output did not get through. What is not written down is read again.
+// run reads each partition once. An error in one does not keep it from the others.
 func (p *poll) run(ctx context.Context, commit bool) error {
 	var errs []error
 	for i := range p.view.Positions {
@@ -147,38 +144,73 @@ func (p *poll) run(ctx context.Context, commit bool) error {
 		}
 		errs = append(errs, p.read(&p.view.Positions[i]))
 	}
+	return errors.Join(append(errs, p.finish(ctx, commit))...)
+}
+
+// follow reads on and on, with the assignment that it has, until the fetch is to end.
+func (p *poll) follow(ctx context.Context, commit bool) error {
+	places := make([]fetchPlace, 0, len(p.view.Positions))
+	var errs []error
+	for i := range p.view.Positions {
+		place, err := p.place(&p.view.Positions[i])
+		places, errs = append(places, place), append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	errs = p.fetch.readAll(ctx, places)
+	for i := range places {
+		p.moved(&p.view.Positions[i], places[i].next)
+	}
+	return errors.Join(append(errs, p.finish(ctx, commit))...)
+}
+
+// finish writes down how far reading went, unless the output did not get through: what is
+// not written down is read again.
+func (p *poll) finish(ctx context.Context, commit bool) error {
 	if err := p.fetch.printer.Close(); err != nil {
-		return errors.Join(append(errs, err)...)
+		return err
 	}
-	// What was handled counts, even after Ctrl-C.
-	saving := context.WithoutCancel(ctx)
-	errs = append(errs, p.co.Moved(saving, p.view))
+	ctx = context.WithoutCancel(ctx) // what was handled counts, even after Ctrl-C
+	err := p.co.Moved(ctx, p.view)
 	if commit {
-		_, err := p.co.Commit(saving, p.view.Group, p.view.Member, p.view.Generation, p.view.Positions)
-		errs = append(errs, err)
+		_, fenced := p.co.Commit(ctx, p.view.Group, p.view.Member, p.view.Generation, p.view.Positions)
+		err = errors.Join(err, fenced)
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // read reads one partition and moves its position.
 func (p *poll) read(at *group.Position) error {
-	refs, err := p.fetch.view.Resolve([]string{at.TopicPartition().String()}, false)
+	place, err := p.place(at)
 	if err != nil {
 		return err
 	}
-	if err := p.inRange(refs[0], at); err != nil {
-		return err
-	}
-	place := fetchPlace{ref: refs[0], next: at.Offset, to: maxOffset}
 	err = p.fetch.read(&place)
-	if place.next > at.Offset {
-		p.info(at, place.next)
-		at.Offset = place.next
-		if p.fetch.context.BaseOffset != client.NoOffset {
-			at.LeaderEpoch = p.fetch.context.LeaderEpoch
-		}
+	if p.fetch.context.BaseOffset != client.NoOffset {
+		at.LeaderEpoch = p.fetch.context.LeaderEpoch
 	}
+	p.moved(at, place.next)
 	return err
+}
+
+// place is where a position lies.
+func (p *poll) place(at *group.Position) (fetchPlace, error) {
+	refs, err := p.fetch.view.Resolve([]string{at.TopicPartition().String()}, false)
+	if err != nil {
+		return fetchPlace{}, err
+	}
+	if err := p.inRange(refs[0], at); err != nil {
+		return fetchPlace{}, err
+	}
+	return fetchPlace{ref: refs[0], next: at.Offset, to: maxOffset}, nil
+}
+
+func (p *poll) moved(at *group.Position, next int64) {
+	if next > at.Offset {
+		p.info(at, next)
+		at.Offset = next
+	}
 }
 
 // inRange makes sure that the log has the position: retention may have taken the records
