@@ -1,10 +1,7 @@
 package inspect
 
 import (
-	"cmp"
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"logdir/store"
 	"logdir/store/checkpoint"
@@ -86,11 +83,6 @@ type commitKey struct {
 	dir string // the log directory in which it stands
 }
 
-// compare orders commits for a report that is the same every time.
-func (k commitKey) compare(l commitKey) int {
-	return cmp.Or(cmp.Compare(k.group, l.group), k.TopicPartition.Compare(l.TopicPartition), cmp.Compare(k.dir, l.dir))
-}
-
 // committedOffsets: what a group has committed lies in the log.
 func (c *check) committedOffsets() {
 	seen := map[commitKey]bool{}
@@ -106,50 +98,21 @@ func (c *check) committedOffsets() {
 	}
 }
 
-// commitReader keeps the newest offset of each group from the records of
-// __consumer_offsets.
-type commitReader struct {
-	records *record.Reader
-	newest  map[commitKey]int64
-}
+// commitReader keeps what the groups of one partition of __consumer_offsets have committed.
+type commitReader struct{ groups *group.State }
 
-func newCommitReader() *commitReader {
-	return &commitReader{records: record.NewReader(), newest: map[commitKey]int64{}}
-}
+func newCommitReader() *commitReader { return &commitReader{group.NewState()} }
 
-func (r *commitReader) batch(b *record.Batch) {
-	for r.records.Reset(b); r.records.Next(); {
-		r.record(r.records.Record())
-	}
-}
-
-// record takes a commit, or the tombstone of one. What it cannot read is no commit.
-func (r *commitReader) record(rec *record.Record) {
-	key, err := group.ParseKey(rec.Key)
-	if err != nil || key.Type > group.TypeOffsetCommit {
-		return
-	}
-	k := commitKey{group: group.Of(&key), TopicPartition: store.TopicPartition{
-		Topic: key.Object.Str("topic"), Partition: int32(key.Object.Int("partition", -1)),
-	}}
-	if rec.Value == nil {
-		delete(r.newest, k)
-		return
-	}
-	value, err := key.ParseValue(rec.Value)
-	if err != nil {
-		return
-	}
-	r.newest[k] = group.OffsetCommitOf(&key, &value).Offset
-}
+func (r *commitReader) batch(b *record.Batch) { r.groups.Update(b) }
 
 // commits lists what is left, in a fixed order.
 func (r *commitReader) commits(dir string) []commit {
 	var list []commit
-	for _, k := range slices.SortedFunc(maps.Keys(r.newest), commitKey.compare) {
-		offset := r.newest[k]
-		k.dir = dir
-		list = append(list, commit{k, offset})
+	for _, g := range r.groups.Groups() {
+		for _, c := range g.Offsets() {
+			tp := store.TopicPartition{Topic: c.Topic, Partition: c.Partition}
+			list = append(list, commit{commitKey{g.ID, tp, dir}, c.Offset})
+		}
 	}
 	return list
 }

@@ -156,7 +156,7 @@ func (p *partitionCheck) batch(b *record.Batch) {
 	if ended, err := p.state.Update(b); err == nil && ended != nil && ended.Aborted {
 		p.aborted = append(p.aborted, ended.AbortedTxn)
 	}
-	if p.commits != nil && !b.IsControl() {
+	if p.commits != nil {
 		p.commits.batch(b)
 	}
 }

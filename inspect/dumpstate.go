@@ -3,6 +3,8 @@ package inspect
 import (
 	"errors"
 	"io"
+	"strconv"
+	"strings"
 
 	"logdir/store/checkpoint"
 	"logdir/store/corrupt"
@@ -138,7 +140,24 @@ func (d *Dumper) quorumState(f *DumpFile, data []byte) error {
 	if err != nil {
 		return err
 	}
-	d.row(f, number("leaderId", q.LeaderID), number("leaderEpoch", q.LeaderEpoch),
-		number("votedId", q.VotedID))
+	d.row(f, quorumFields(&q)...)
 	return nil
+}
+
+// quorumFields are those that the file's version has, under its own names.
+func quorumFields(q *checkpoint.QuorumState) []Field {
+	fields := []Field{
+		number("leaderId", q.LeaderID), number("leaderEpoch", q.LeaderEpoch), number("votedId", q.VotedID),
+	}
+	if q.DataVersion == 0 {
+		var voters []string
+		for _, id := range q.CurrentVoters {
+			voters = append(voters, strconv.Itoa(int(id)))
+		}
+		fields = append(fields, text("clusterId", q.ClusterID), number("appliedOffset", q.AppliedOffset),
+			text("currentVoters", strings.Join(voters, ",")))
+	} else {
+		fields = append(fields, text("votedDirectoryId", q.VotedDirectoryID.String()))
+	}
+	return append(fields, number("data_version", q.DataVersion))
 }
