@@ -166,14 +166,15 @@ func (p *partitionCheck) takeVerified(v *Verified) {
 	p.r.segments++
 	p.r.batches += v.Batches
 	p.r.records += v.Records
-	for _, d := range v.Damage {
+	lost := corrupt.CountLost(v.Damage, v.limit())
+	for i, d := range v.Damage {
 		switch {
 		case d.Kind == corrupt.MissingIndex:
 			p.add(Warning, d, p.command("reindex"))
 			continue
 		case loses(d):
 			p.r.lostBatches++
-			p.r.lostRecords += max(d.Records, 0)
+			p.r.lostRecords += lost[i]
 		case d.Kind != corrupt.BadIndex:
 			d.Detail += ", 0 records"
 		}

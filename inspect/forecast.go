@@ -236,15 +236,17 @@ func (f *forecaster) lostIn(path string, s startup.Segment) (int64, error) {
 		o.LogEnd = s.Next
 	}
 	var records int64
+	var damage []*corrupt.Error
 	scan := segment.NewScanner(file, s.OldSize, o)
 	for scan.Next() {
-		switch d := scan.Damage(); {
-		case d == nil:
-			records += max(int64(scan.Batch().Count()), 1)
-		case d.Kind == corrupt.Torn || d.Kind == corrupt.Zeros || d.Kind == corrupt.Stale:
-		default:
-			records += max(d.Records, 0)
+		if d := scan.Damage(); d != nil {
+			damage = append(damage, d)
+		} else {
+			records += CountRecords(scan.Batch())
 		}
+	}
+	for _, n := range corrupt.CountLost(damage, corrupt.Unknown) {
+		records += n
 	}
 	return records, errors.Join(scan.Err(), file.Close())
 }

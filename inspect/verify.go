@@ -24,6 +24,14 @@ type LogRef struct {
 	Base, Limit int64
 }
 
+// limit is Limit, or corrupt.Unknown if nothing follows.
+func (r *LogRef) limit() int64 {
+	if r.Limit == 0 {
+		return corrupt.Unknown
+	}
+	return r.Limit
+}
+
 // VerifyOptions say how much Verify looks at.
 type VerifyOptions struct {
 	// Deep also decompresses and parses records, and holds the indexes against the log.
@@ -368,4 +376,19 @@ func RefOf(fsys vfs.ReadFS, path, name string) LogRef {
 		ref.Limit = siblings.Segments[i].Base
 	}
 	return ref
+}
+
+// CountRecords counts the records of a batch by its header, or where that does not tell by
+// reading them; one that cannot be read counts as one.
+func CountRecords(b *record.Batch) int64 {
+	if n := b.Count(); n >= 0 {
+		return int64(n)
+	}
+	r := record.NewReader()
+	r.Reset(b)
+	var n int64
+	for r.Next() {
+		n++
+	}
+	return max(n, 1)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"logdir/inspect"
 	"logdir/store/corrupt"
 	"logdir/store/record"
 	"logdir/store/segment"
@@ -50,25 +51,11 @@ func (l *Loss) offsets(first, last int64) {
 
 // batch counts a batch that goes.
 func (l *Loss) batch(b *record.Batch) {
-	l.Records += countRecords(b)
+	l.Records += inspect.CountRecords(b)
 	l.offsets(b.BaseOffset(), b.LastOffset())
 	if from, to := b.BaseTimestamp(), b.MaxTimestamp(); from >= 0 && to >= from {
 		l.From, l.To = min(l.From, from), max(l.To, to)
 	}
-}
-
-// countRecords counts by the header, or where that does not tell by reading.
-func countRecords(b *record.Batch) int64 {
-	if n := b.Count(); n >= 0 {
-		return int64(n)
-	}
-	r := record.NewReader()
-	r.Reset(b)
-	var n int64
-	for r.Next() {
-		n++
-	}
-	return max(n, 1)
 }
 
 // countLoss walks the bytes [from, size) of a log and counts what is in them. end is the
@@ -77,6 +64,7 @@ func countLoss(ctx context.Context, f vfs.ReadFile, from, size int64, o segment.
 	loss = NoLoss()
 	loss.Bytes = size - from
 	o.Start = from
+	var damages []damage
 	s := segment.NewScanner(f, size, o)
 	for s.Next() {
 		if err := ctx.Err(); err != nil {
@@ -85,25 +73,40 @@ func countLoss(ctx context.Context, f vfs.ReadFile, from, size int64, o segment.
 		if d := s.Damage(); d == nil {
 			loss.batch(s.Batch())
 		} else {
-			loss.damage(damage{Error: d, before: corrupt.Unknown})
+			damages = append(damages, damage{Error: d, before: d.PrevOffset})
 		}
+	}
+	countLost(damages, o.Limit)
+	for _, d := range damages {
+		loss.damage(d)
 	}
 	return loss, s.NextOffset(), s.Err()
 }
 
-// damage counts a damaged range by what its header claims, as far as the offsets around it
-// leave room for that. Ranges that hold no record count for nothing.
+// countLost fills in how many records go with each damaged range of a segment. limit is the
+// base offset of the next one, 0 if there is none.
+func countLost(damages []damage, limit int64) {
+	ranges := make([]*corrupt.Error, len(damages))
+	for i, d := range damages {
+		ranges[i] = d.Error
+	}
+	if limit == 0 {
+		limit = corrupt.Unknown
+	}
+	for i, n := range corrupt.CountLost(ranges, limit) {
+		damages[i].lost = n
+	}
+}
+
+// damage counts a damaged range. Ranges that hold no record count for nothing.
 func (l *Loss) damage(d damage) {
-	if d.holdsNone() {
+	if d.Kind.HoldsNone() {
 		return
 	}
-	n, first, last := max(d.Records, 0), d.BaseOffset, d.LastOffset
+	first, last := d.BaseOffset, d.LastOffset
 	if d.before != corrupt.Unknown && d.NextOffset != corrupt.Unknown {
 		first, last = d.before, d.NextOffset-1
 	}
-	if last >= first {
-		n = min(n, last-first+1)
-	}
-	l.Records += n
+	l.Records += d.lost
 	l.offsets(first, last)
 }

@@ -126,7 +126,7 @@ func (m *maker) mayCut(f found) bool {
 	switch {
 	case !f.last || !f.tail:
 		return false
-	case f.holdsNone():
+	case f.Kind.HoldsNone():
 		return true
 	case f.Kind == corrupt.BadCRC || f.Kind == corrupt.Garbage:
 		return m.neverSynced(f.before)

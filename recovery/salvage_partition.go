@@ -280,7 +280,7 @@ func (c *copier) take(b *record.Batch) error {
 	if ended, err := c.v.state.Update(b); err == nil && ended != nil && ended.Aborted {
 		c.aborted = append(c.aborted, ended.AbortedTxn)
 	}
-	c.v.out.Records += countRecords(b)
+	c.v.out.Records += inspect.CountRecords(b)
 	if len(c.buf) >= chunkSize {
 		if err := c.flush(); err != nil {
 			return err

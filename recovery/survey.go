@@ -31,18 +31,13 @@ type damage struct {
 	// or -1.
 	before int64
 	epoch  int32
+	lost   int64 // records that go with it
 }
 
 // keeps says whether damage is a batch that stays: one that is wrong in its leader epoch
 // only, or whose records do not parse although its checksum is right, unless asked for.
 func (o *Options) keeps(d *corrupt.Error) bool {
 	return d.Kind == corrupt.BadOffset && d.Field == "partitionLeaderEpoch" || d.Kind == corrupt.BadRecords && !o.Deep
-}
-
-// holdsNone says that the range holds no record that could be lost: a batch that was never
-// whole, zeros, or a second copy.
-func (d damage) holdsNone() bool {
-	return d.Kind == corrupt.Torn || d.Kind == corrupt.Zeros || d.Kind == corrupt.Stale
 }
 
 // segmentSurvey is what one pass over a segment found out.
@@ -281,6 +276,7 @@ func (v *surveyor) walk(g *segmentSurvey, i int, log Patched, edited bool, out *
 	}
 	v.now.next, v.now.epoch = max(v.scanner.NextOffset(), g.Base), v.scanner.Epoch()
 	g.next = v.now.next
+	countLost(g.damages, v.limit(i))
 	if err := v.settleCopies(g, i, out); err != nil {
 		return errors.Join(err, indexes.close())
 	}

@@ -71,6 +71,8 @@ type Error struct {
 	HasCRC           bool
 	Stored, Computed uint32
 
+	// PrevOffset is the log end in front of the damage, or Unknown.
+	PrevOffset int64
 	// NextPos and NextOffset are the next good batch behind the damage, or Unknown.
 	NextPos, NextOffset int64
 }
@@ -80,7 +82,7 @@ func New(kind Kind, pos, size int64, detail string) *Error {
 	return &Error{
 		Pos: pos, Size: size, Kind: kind, Detail: detail,
 		BaseOffset: Unknown, LastOffset: Unknown, Records: Unknown,
-		NextPos: Unknown, NextOffset: Unknown,
+		PrevOffset: Unknown, NextPos: Unknown, NextOffset: Unknown,
 	}
 }
 

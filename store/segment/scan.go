@@ -63,7 +63,7 @@ func (o *Options) limit() int64 {
 //	}
 //	if err := s.Err(); err != nil { ... } // I/O, never damage
 //
-// It reads 1 MiB at a time into one buffer and allocates nothing while all is well.
+// It reads 256 KiB at a time into one buffer and allocates nothing while all is well.
 type Scanner struct {
 	o     Options
 	w     walker
@@ -194,6 +194,7 @@ func (s *Scanner) judgeRecords() {
 // found reports damage, with the next good frame behind it.
 func (s *Scanner) found(err *corrupt.Error) {
 	s.w.damage, s.done = err, s.o.StopAtDamage
+	err.PrevOffset = s.next
 	s.quick = s.quick && !s.done
 	if !s.done {
 		err.NextPos, err.NextOffset = s.ahead().nextGood(s.w.next, s.next)

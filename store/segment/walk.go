@@ -196,5 +196,8 @@ func (w *walker) far(pos int64) []byte {
 // describe adds to err what the header of a frame claims.
 func describe(err *corrupt.Error, b *record.Batch) *corrupt.Error {
 	err.BaseOffset, err.LastOffset, err.Records = b.BaseOffset(), b.LastOffset(), int64(b.Count())
+	if b.Count() < 0 && b.CodecBits() == 0 {
+		err.Records = 1 // a v0 or v1 message that wraps no others
+	}
 	return err
 }

@@ -1,0 +1,38 @@
+package corrupt
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestCountLost(t *testing.T) {
+	damage := func(kind Kind, records, prev, next int64) *Error {
+		e := New(kind, 0, 100, "")
+		e.Records, e.PrevOffset, e.NextOffset = records, prev, next
+		return e
+	}
+	for _, c := range []struct {
+		name   string
+		ranges []*Error
+		limit  int64
+		want   []int64
+	}{
+		{"by its header", []*Error{damage(BadCRC, 5, 10, 15)}, Unknown, []int64{5}},
+		{"a header that claims too much", []*Error{damage(BadCRC, 1<<30, 10, 15)}, Unknown, []int64{5}},
+		{"compaction left fewer", []*Error{damage(BadCRC, 2, 10, 15)}, Unknown, []int64{2}},
+		{"no header", []*Error{damage(BadLength, Unknown, 10, 15)}, Unknown, []int64{5}},
+		{"no header beside one", []*Error{damage(BadCRC, 2, 10, 15), damage(BadLength, Unknown, 10, 15)}, Unknown, []int64{2, 3}},
+		{"two without", []*Error{damage(BadLength, Unknown, 10, 15), damage(BadMagic, Unknown, 10, 15)}, Unknown, []int64{5, 0}},
+		{"two places", []*Error{damage(BadLength, Unknown, 10, 15), damage(BadMagic, Unknown, 20, 21)}, Unknown, []int64{5, 1}},
+		{"to the next segment", []*Error{damage(Garbage, Unknown, 10, Unknown)}, 13, []int64{3}},
+		{"behind the last offset of a segment", []*Error{damage(Garbage, Unknown, 13, Unknown)}, 13, []int64{0}},
+		{"to the end of the log", []*Error{damage(Garbage, Unknown, 10, Unknown)}, Unknown, []int64{0}},
+		{"a good batch with another's offset", []*Error{damage(BadOffset, 3, 10, 10)}, Unknown, []int64{3}},
+		{"never whole", []*Error{damage(Torn, 4, 10, Unknown), damage(Zeros, Unknown, 10, Unknown)}, 20, []int64{0, 0}},
+		{"an index", []*Error{damage(BadIndex, Unknown, Unknown, Unknown)}, 20, []int64{0}},
+	} {
+		if got := CountLost(c.ranges, c.limit); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
