@@ -23,7 +23,7 @@ var levels = [][]string{
 	{"store"},
 	{
 		"store/cluster", "store/replica", "store/deadletter", "store/client",
-		"store/group", "store/txn", "store/workload",
+		"store/cleaner", "store/group", "store/txn", "store/workload",
 	},
 	{"inspect/startup", "inspect/decode", "inspect"},
 	{"recovery"},

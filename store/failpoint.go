@@ -9,13 +9,15 @@ const (
 	FailReplicate   = "replicate.after-append"      // the follower has it, the high watermark has not moved
 	FailGroupCommit = "group-commit.before-publish" // offsets worked out, not written
 	FailDLQ         = "dlq.after-append"            // diverted, nothing reported
+	FailTxnPrepared = "txn.after-prepare"           // the end of a transaction is decided, no marker is written
+	FailTxnMarker   = "txn.after-marker"            // one partition more has its marker
 	FailRecoverCut  = "recover.before-truncate"     // quarantined, not yet cut
 )
 
 // FailpointNames lists them, for completion and for the check of a misspelt one.
 var FailpointNames = []string{
 	FailTopicCreate, FailMidWrite, FailAfterWrite, FailReplicate,
-	FailGroupCommit, FailDLQ, FailRecoverCut,
+	FailGroupCommit, FailDLQ, FailTxnPrepared, FailTxnMarker, FailRecoverCut,
 }
 
 // Failpoints is who decides about them. Where Failpoint returns an error the caller

@@ -64,6 +64,11 @@ func (l *Locks) DLQHeld(tp TopicPartition) (bool, error) {
 
 func dlqLockName(tp TopicPartition) string { return "dlq." + tp.Dir() }
 
+// Transaction locks one transactional id.
+func (l *Locks) Transaction(ctx context.Context, id string) (io.Closer, error) {
+	return l.take(ctx, "transaction."+url.PathEscape(id), "transactional id "+id)
+}
+
 // Group locks one consumer group.
 func (l *Locks) Group(ctx context.Context, group string) (io.Closer, error) {
 	return l.take(ctx, "group."+url.PathEscape(group), "group "+group)

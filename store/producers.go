@@ -43,6 +43,28 @@ func (l *Log) Duplicate(b *record.Batch) (*Appended, error) {
 	return l.checkProducer(b)
 }
 
+// Producer is what the log remembers of a producer; ok is false if that is nothing.
+func (l *Log) Producer(id int64) (e producer.Entry, ok bool, err error) {
+	if err := l.ready(); err != nil {
+		return e, false, err
+	}
+	if err := l.loadProducers(); err != nil {
+		return e, false, err
+	}
+	e, ok = l.producers.Entry(id)
+	return e, ok, nil
+}
+
+// NextSequence is the sequence with which a producer goes on: 0 in an epoch in which it has
+// written nothing yet.
+func (l *Log) NextSequence(id int64, epoch int32) (int32, error) {
+	e, ok, err := l.Producer(id)
+	if err != nil || !ok || int32(e.ProducerEpoch) != epoch || e.LastSequence == record.NoSequence {
+		return 0, err
+	}
+	return record.AddSequence(e.LastSequence, 1), nil
+}
+
 // producerError gives a refusal its class: somebody newer, or a state that does not fit.
 func producerError(err error) error {
 	refusal, ok := errors.AsType[*producer.Error](err)

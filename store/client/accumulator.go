@@ -36,6 +36,9 @@ type Batching struct {
 	Format   record.Format // V2 or MKB1
 	Codec    compress.Codec
 	Identity Identity
+	// Sequences, if not nil, has the first sequence on each partition in the place of the
+	// identity's: a session that goes on where another was.
+	Sequences []int32
 }
 
 // Accumulator gathers records in one open batch per partition and keeps what closed
@@ -66,6 +69,9 @@ func NewAccumulator(o Batching, closed func(partition int)) *Accumulator {
 	a := &Accumulator{o: o, closed: closed, parts: make([]partition, o.Partitions)}
 	for i := range a.parts {
 		a.parts[i].sequence = o.Identity.BaseSequence
+		if o.Sequences != nil {
+			a.parts[i].sequence = o.Sequences[i]
+		}
 	}
 	return a
 }

@@ -31,7 +31,15 @@ func (c *Coordinator) Commit(ctx context.Context, group, member string, generati
 
 // commit writes offsets in one batch.
 func (w *change) commit(positions []Position) ([]OffsetCommit, error) {
-	var done []OffsetCommit
+	done := w.offsets(positions)
+	if err := w.c.cluster.Failpoint(store.FailGroupCommit); err != nil {
+		return nil, err
+	}
+	return done, w.write(commits(done)...)
+}
+
+// offsets are the positions as they are committed.
+func (w *change) offsets(positions []Position) (done []OffsetCommit) {
 	for _, p := range positions {
 		if p.Offset == Unset {
 			continue
@@ -41,14 +49,15 @@ func (w *change) commit(positions []Position) ([]OffsetCommit, error) {
 			Offset: p.Offset, LeaderEpoch: p.LeaderEpoch, CommitTimestamp: w.now, ExpireTimestamp: -1,
 		})
 	}
-	if err := w.c.cluster.Failpoint(store.FailGroupCommit); err != nil {
-		return nil, err
-	}
+	return done
+}
+
+func commits(done []OffsetCommit) []entry {
 	entries := make([]entry, len(done))
 	for i := range done {
 		entries[i] = entry{key: done[i].AppendKey, value: done[i].AppendValue}
 	}
-	return done, w.write(entries...)
+	return entries
 }
 
 // heard notes that a member lives.

@@ -105,7 +105,7 @@ func (w *change) write(entries ...entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	if err := w.c.build(w.now, entries); err != nil {
+	if err := w.c.build(record.NoProducer(), w.now, entries); err != nil {
 		return err
 	}
 	if err := w.c.append(w.ctx); err != nil {
@@ -118,8 +118,8 @@ func (w *change) write(entries ...entry) error {
 	return nil
 }
 
-func (c *Coordinator) build(now int64, entries []entry) error {
-	c.builder.Reset(record.NoProducer())
+func (c *Coordinator) build(m record.Meta, now int64, entries []entry) error {
+	c.builder.Reset(m)
 	for i, e := range entries {
 		r := record.Record{Offset: int64(i), Timestamp: now}
 		var err error
@@ -145,16 +145,22 @@ func (c *Coordinator) append(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	if c.log == nil {
-		c.log, err = c.side.Open(ctx)
-	} else {
-		err = c.log.Refresh()
-	}
+	log, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = c.log.Append(c.frame, 0)
+	_, err = log.Append(c.frame, 0)
 	return err
+}
+
+// open is the log, opened or brought up to date. The caller holds its lock.
+func (c *Coordinator) open(ctx context.Context) (*store.Log, error) {
+	if c.log != nil {
+		return c.log, c.log.Refresh()
+	}
+	var err error
+	c.log, err = c.side.Open(ctx)
+	return c.log, err
 }
 
 // Close syncs what was written, unless nothing is to be synced, and closes the log.

@@ -221,6 +221,15 @@ func (s *State) Expire(now, age int64) {
 	})
 }
 
+// Entry is what is remembered of one producer.
+func (s *State) Entry(id int64) (Entry, bool) {
+	m := s.producers[id]
+	if m == nil {
+		return Entry{}, false
+	}
+	return m.entry(id), true
+}
+
 // Entries is the state as a snapshot holds it, by rising producer id.
 func (s *State) Entries() []Entry {
 	entries := make([]Entry, 0, len(s.producers))
