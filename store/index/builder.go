@@ -28,20 +28,19 @@ type Span struct {
 
 // SpanOf describes the batch b that stands at byte pos. MKB1 has no time index, so there
 // the timestamps, which stand only in the records, are not looked for.
-func SpanOf(b *record.Batch, pos int64) Span {
-	if b.Format() == record.V2 {
-		base, last, _ := b.Place()
-		return Span{FirstOffset: base, LastOffset: last, Pos: pos, Size: int64(b.Size()), MaxTimestamp: b.MaxTimestamp()}
-	}
-	s := Span{
-		FirstOffset: b.BaseOffset(), LastOffset: b.LastOffset(),
-		Pos: pos, Size: int64(b.Size()), MaxTimestamp: record.NoTimestamp,
-		Legacy: b.Format() <= record.V1,
-	}
+func SpanOf(b *record.Batch, pos int64) (s Span) {
+	s.describe(b, pos)
+	return s
+}
+
+func (s *Span) describe(b *record.Batch, pos int64) {
+	s.Pos, s.Size = pos, int64(b.Size())
+	s.FirstOffset, s.LastOffset, _ = b.Place()
+	s.Legacy = b.Format() <= record.V1
+	s.MaxTimestamp = record.NoTimestamp
 	if b.Format() != record.MKB1 {
 		s.MaxTimestamp = b.MaxTimestamp()
 	}
-	return s
 }
 
 // Builder makes the index bytes of one segment from its batches, in log order, by the

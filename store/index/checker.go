@@ -1,6 +1,9 @@
 package index
 
-import "logdir/store/corrupt"
+import (
+	"logdir/store/corrupt"
+	"logdir/store/record"
+)
 
 // Report is the verdict on one index file.
 type Report struct {
@@ -50,12 +53,22 @@ func NewChecker(base int64, offsets *OffsetIndex, times *TimeIndex) *Checker {
 }
 
 // Add takes the next good batch.
-func (c *Checker) Add(s Span) {
+func (c *Checker) Add(s Span) { c.add(&s) }
+
+// AddBatch is Add of SpanOf(b, pos) without its copies, which are felt where it is called
+// for every batch of a log.
+func (c *Checker) AddBatch(b *record.Batch, pos int64) {
+	var s Span
+	s.describe(b, pos)
+	c.add(&s)
+}
+
+func (c *Checker) add(s *Span) {
 	if c.offsets != nil {
-		c.offsets.add(&s)
+		c.offsets.add(s)
 	}
 	if c.times != nil {
-		c.times.add(&s)
+		c.times.add(s)
 	}
 }
 
