@@ -68,7 +68,8 @@ func TestTransactions(t *testing.T) {
 		{"one of each", "d1 d1 c1 d1 a1 d1 d1", []string{"1/7 0..2 committed", "1/7 3..4 aborted", "1/7 5..6 open"}, 0},
 		{
 			"they come by their first offset, not by their end", "d1 d2 n d3 c3 a2 c1",
-			[]string{"1/7 0..6 committed", "2/7 1..5 aborted", "3/7 3..4 committed"}, 0,
+			[]string{"1/7 0..6 committed", "2/7 1..5 aborted", "3/7 3..4 committed"},
+			0,
 		},
 		{"an open one does not hide others", "d1 d2 c2", []string{"1/7 0..0 open", "2/7 1..2 committed"}, 0},
 		{"a marker alone ends nothing", "c1 a2 d1 c1", []string{"1/7 2..3 committed"}, 0},

@@ -10,14 +10,13 @@ import (
 // ConsumerProtocol is the protocol type of groups whose members are consumers.
 const ConsumerProtocol = "consumer"
 
-// ParseSubscription reads the blob in which a consumer says what it wants, and
-// ParseAssignment the one in which it is told what it has. A version above the highest
-// known is read as that. The error is a *corrupt.Error.
+// ParseSubscription reads the blob in which a consumer says what it wants. A version above the
+// highest known is read as that. The error is a *corrupt.Error.
 func ParseSubscription(blob []byte) (o *message.Object, version int16, err error) {
 	return parseBlob(consumerSubscription, blob)
 }
 
-// ParseAssignment: see ParseSubscription.
+// ParseAssignment reads the blob in which a consumer is told what it has; see ParseSubscription.
 func ParseAssignment(blob []byte) (o *message.Object, version int16, err error) {
 	return parseBlob(consumerAssignment, blob)
 }

@@ -142,6 +142,7 @@ func (g *Group) reconciled() bool {
 // commit keeps the offset of the newest record.
 func (g *Group) commit(c commit) {
 	tp := store.TopicPartition{Topic: c.Topic, Partition: c.Partition}
+	c.Group = g.ID // the one copy of the name
 	if old, ok := g.offsets[tp]; !ok || old.at <= c.at {
 		g.offsets[tp] = c
 	}

@@ -20,6 +20,7 @@ type State struct {
 	records *record.Reader
 	groups  map[string]*Group
 	pending map[int64][]commit // of open transactions, by producer id
+	topics  map[string]string  // each name once, however often it is committed
 }
 
 // commit is an offset and the offset of the record that holds it.
@@ -30,7 +31,10 @@ type commit struct {
 
 // NewState returns a State without groups.
 func NewState() *State {
-	return &State{records: record.NewReader(), groups: map[string]*Group{}, pending: map[int64][]commit{}}
+	return &State{
+		records: record.NewReader(), groups: map[string]*Group{},
+		pending: map[int64][]commit{}, topics: map[string]string{},
+	}
 }
 
 // Group finds a group.
@@ -115,11 +119,20 @@ func (s *State) apply(b *record.Batch, r *record.Record) {
 		return
 	}
 	c := commit{OffsetCommitOf(&key, &value), r.Offset}
+	c.Topic = s.topic(c.Topic)
 	if b.IsTransactional() {
 		s.pending[b.ProducerID()] = append(s.pending[b.ProducerID()], c)
 		return
 	}
 	s.group(c.Group).commit(c)
+}
+
+func (s *State) topic(name string) string {
+	if known, ok := s.topics[name]; ok {
+		return known
+	}
+	s.topics[name] = name
+	return name
 }
 
 // group finds or makes a group.
