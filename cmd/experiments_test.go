@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,17 +12,11 @@ import (
 	"logdir/fixtures/experiments"
 )
 
-// unbuilt are the experiments whose commands are not all there.
-var unbuilt = []string{"11", "12"}
-
 // TestExperiments runs the experiments under sh, each twice: nothing may stay behind
 // from the first run.
 func TestExperiments(t *testing.T) {
 	for _, e := range experiments.All() {
 		t.Run(e.Name, func(t *testing.T) {
-			if slices.Contains(unbuilt, e.Name[:2]) {
-				t.Skipf("SKIPPED: the commands of %s are not built yet", e.Name)
-			}
 			t.Parallel()
 			dir := t.TempDir()
 			runExperiment(t, e, dir)
