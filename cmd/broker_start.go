@@ -26,7 +26,8 @@ func newBrokerStartCmd(env *Env) *cobra.Command {
 		Short: "bring a broker up again",
 		Long: `Bring a broker up. Without the mark of a clean stop its logs are repaired first, as by
 "logdir recover": a torn tail is cut, and where that policy refuses, nothing is changed
-and the broker stays down.
+and the broker stays down. Then transactions are finished whose end was decided and that
+waited, for instance for a leader.
 
 The broker joins an ISR again only by a replicate that catches it up. What only it was in
 sync for it leads again, with the next leader epoch.`,
@@ -75,6 +76,9 @@ func (o *brokerUp) start(ctx context.Context, env *Env, c *cluster.Cluster, id i
 		up = replica.TryStart
 	}
 	started, err := up(ctx, c, id, repair)
+	if err == nil && !o.dryRun {
+		err = env.finishAllTxns(ctx, c)
+	}
 	if err != nil {
 		return err
 	}

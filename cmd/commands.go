@@ -69,6 +69,7 @@ func commands() []command {
 		{groupUpkeep, "compact", newCompactCmd},
 		{groupUpkeep, "delete-records", newDeleteRecordsCmd},
 		{groupLoad, "simulate", newSimulateCmd},
+		{groupData, "txn", newTxnCmd},
 		{groupHelp, "partition-of", newPartitionOfCmd},
 		{groupHelp, "config", newConfigCmd},
 		{groupHelp, "completion", newCompletionCmd},

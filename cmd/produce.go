@@ -10,6 +10,7 @@ import (
 	"logdir/store"
 	"logdir/store/client"
 	"logdir/store/cluster"
+	"logdir/store/txn"
 )
 
 // produceOptions are the flags of "logdir produce".
@@ -53,6 +54,8 @@ type produceOptions struct {
 	properties      producerProperties
 
 	report string
+
+	transaction *txn.Session // of "txn produce", which writes into it; else nil
 
 	given func(flag string) bool // set by the user, wherever
 }
@@ -152,7 +155,9 @@ func (o *produceOptions) validateIdentity() error {
 }
 
 // isIdempotent tells whether the broker hands out the producer id.
-func (o *produceOptions) isIdempotent() bool { return o.idempotent || o.transactionalID != "" }
+func (o *produceOptions) isIdempotent() bool {
+	return o.idempotent || o.transactionalID != "" || o.transaction != nil
+}
 
 func (o *produceOptions) validateSending() error {
 	switch {
@@ -190,11 +195,17 @@ func (o *produceOptions) open(ctx context.Context, env *Env) (*producer, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &producer{o: o, env: env, cluster: c}
-	if err := p.open(ctx, fsync); err != nil {
+	p, err := o.openIn(ctx, env, c, fsync)
+	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return p, nil
+}
+
+// openIn is open in a cluster that is open already. The producer closes it.
+func (o *produceOptions) openIn(ctx context.Context, env *Env, c *cluster.Cluster, fsync store.Fsync) (*producer, error) {
+	p := &producer{o: o, env: env, cluster: c}
+	return p, p.open(ctx, fsync)
 }
 
 // openCluster opens the data directory for appending.

@@ -89,13 +89,18 @@ func (o *produceOptions) addIdentityFlags(c *cobra.Command, fs *pflag.FlagSet) {
 	fs.Int64Var(&o.producerID, "producer-id", record.NoProducerID, "write exactly this producer `id`")
 	fs.Int32Var(&o.producerEpoch, "producer-epoch", 0, "with --producer-id: its `epoch`")
 	fs.Int32Var(&o.baseSequence, "base-sequence", 0, "with --producer-id: the `sequence` of the first record on a partition")
-	fs.Int32Var(&o.leaderEpoch, "leader-epoch", client.AnyEpoch, "the leader `epoch` this producer believes in; a stale one is fenced")
-	fs.IntVar(&o.loseAcks, "lose-acks", 0, "pretend that the first `number` acknowledgements got lost, so that they are sent again")
-	fs.Int64Var(&o.crashAfter, "crash-after", 0, "die after so many records: a `number`; what is still open is lost")
+	o.defineFailureFlags(fs)
 	fs.VarP(&o.properties, "producer-property", "X", "any of these by Kafka's name: `name=value`; -X list shows them")
 	o.properties.flags = fs
 	flagGroup(c, "identity and failure", "idempotent", "transactional-id", "producer-id", "producer-epoch", "base-sequence",
 		"leader-epoch", "lose-acks", "crash-after", "producer-property")
+}
+
+// defineFailureFlags defines what an experimenter lets go wrong.
+func (o *produceOptions) defineFailureFlags(fs *pflag.FlagSet) {
+	fs.Int32Var(&o.leaderEpoch, "leader-epoch", client.AnyEpoch, "the leader `epoch` this producer believes in; a stale one is fenced")
+	fs.IntVar(&o.loseAcks, "lose-acks", 0, "pretend that the first `number` acknowledgements got lost, so that they are sent again")
+	fs.Int64Var(&o.crashAfter, "crash-after", 0, "die after so many records: a `number`; what is still open is lost")
 }
 
 func (o *produceOptions) addReportFlags(c *cobra.Command, fs *pflag.FlagSet) {

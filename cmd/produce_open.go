@@ -45,7 +45,7 @@ func (p *producer) open(ctx context.Context, fsync store.Fsync) error {
 	if p.report, err = newProduceReport(p.env, p.o.topic, p.o.report); err != nil {
 		return err
 	}
-	p.session = client.NewSession(p.topic, p.sending(acks), p.report.Batch)
+	p.session = client.NewSession(p.leader(), p.sending(acks), p.report.Batch)
 	p.openInput()
 	return p.openBatching(ctx, p.cluster.Meta().Settings(topic))
 }
@@ -134,10 +134,14 @@ func (p *producer) openBatching(ctx context.Context, settings cluster.Settings) 
 	if err != nil {
 		return err
 	}
+	sequences, err := p.sequences(ctx)
+	if err != nil {
+		return err
+	}
 	p.placer = client.NewPlacer(placement)
 	p.accumulator = client.NewAccumulator(client.Batching{
 		Partitions: p.partitions, Size: p.o.batchSize, Linger: milliseconds(p.o.lingerMs),
-		Format: format, Codec: codec, Identity: identity,
+		Format: format, Codec: codec, Identity: identity, Sequences: sequences,
 	}, p.placer.BatchClosed)
 	p.sender = sender{session: p.session, accumulator: p.accumulator}
 	return nil
@@ -177,9 +181,27 @@ func formatOf(settings cluster.Settings) record.Format {
 	return record.V2
 }
 
+// sequences are those with which a transaction goes on, on each partition; nil elsewhere.
+func (p *producer) sequences(ctx context.Context) ([]int32, error) {
+	if p.o.transaction == nil {
+		return nil, nil
+	}
+	return p.o.transaction.Sequences(ctx, p.o.topic, p.partitions)
+}
+
+// leader is what the session appends to: the topic, or the topic through a transaction.
+func (p *producer) leader() client.Leader {
+	if p.o.transaction == nil {
+		return p.topic
+	}
+	return p.o.transaction.Leader(p.o.topic, p.topic)
+}
+
 // identity is what the batches are stamped with.
 func (p *producer) identity(ctx context.Context) (client.Identity, error) {
 	switch ids := client.NewIdentities(p.cluster); {
+	case p.o.transaction != nil:
+		return p.o.transaction.Identity(), nil
 	case p.o.transactionalID != "":
 		return ids.Named(ctx, p.o.transactionalID)
 	case p.o.idempotent:

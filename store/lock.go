@@ -19,7 +19,7 @@ const BrokerLockFile = ".lock"
 
 // Locks hands out the locks of a cluster, one file each in its locks folder. Whoever
 // needs several takes them in this order, and never waits for anything else while
-// holding one: partition, DLQ partition, group, a log of the coordinator, metadata,
+// holding one: transactional id, partition, DLQ partition, group, a log of the coordinator, metadata,
 // checkpoints.
 //
 // They are record locks (see vfs.FS.Lock), so a killed process leaves none behind, and

@@ -12,19 +12,47 @@ import (
 // CommitPending writes offsets as part of a producer's transaction: they count once its
 // COMMIT marker follows (Kafka: TxnOffsetCommit). The caller keeps the transaction open
 // meanwhile. Positions that are Unset are passed over.
-func (c *Coordinator) CommitPending(ctx context.Context, group string, producerID int64, epoch int32, positions []Position) (done []OffsetCommit, err error) {
+func (c *Coordinator) CommitPending(ctx context.Context, group string, p Pending, positions []Position) (done []OffsetCommit, err error) {
 	err = c.change(ctx, group, func(w *change) error {
-		done = w.offsets(positions)
-		if len(done) == 0 {
-			return nil
-		}
-		if err := w.writePending(commits(done), producerID, epoch); err != nil {
+		if err := w.mayCommit(p, positions); err != nil {
 			return err
 		}
-		w.info("commit in transaction", slog.Int64("producer_id", producerID), slog.Int("partitions", len(done)))
+		if done = w.offsets(positions); len(done) == 0 {
+			return nil
+		}
+		if err := w.writePending(commits(done), p.ProducerID, p.Epoch); err != nil {
+			return err
+		}
+		w.info("commit in transaction", slog.Int64("producer_id", p.ProducerID), slog.Int("partitions", len(done)))
 		return nil
 	})
 	return done, err
+}
+
+// Pending says in whose transaction offsets are committed.
+type Pending struct {
+	ProducerID int64
+	Epoch      int32
+	// Member and Generation are those of the consumer whose positions they are; without a
+	// member anybody may commit, as in Kafka.
+	Member     string
+	Generation int32
+}
+
+// mayCommit requires a member to be of the group's generation and to have the partitions.
+func (w *change) mayCommit(p Pending, positions []Position) error {
+	if p.Member == "" {
+		return nil
+	}
+	if _, err := w.fence(p.Member, p.Generation); err != nil {
+		return err
+	}
+	for _, at := range positions {
+		if err := w.owned(p.Member, at.TopicPartition()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writePending appends entries as one transactional batch, in sequence behind what the

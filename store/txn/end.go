@@ -112,6 +112,13 @@ func unfinished(t Transaction, err error) error {
 		WithHint("%s", cause.Hint)
 }
 
+// Finished is a transaction that Finish ended.
+type Finished struct {
+	Transaction
+	// TimedOut says that nobody had asked for its end.
+	TimedOut bool
+}
+
 // Unfinished is a transaction that Finish could not finish.
 type Unfinished struct {
 	Transaction
@@ -121,7 +128,7 @@ type Unfinished struct {
 // Finish goes on with every transaction whose end is decided, and aborts those that have
 // been open for longer than their timeout, fencing their producers: what a coordinator
 // does by itself. It tells which it ended, and which it could not.
-func (c *Coordinator) Finish(ctx context.Context) (ended []Transaction, left []Unfinished, err error) {
+func (c *Coordinator) Finish(ctx context.Context) (ended []Finished, left []Unfinished, err error) {
 	all, err := c.All()
 	if err != nil {
 		return nil, nil, err
@@ -135,7 +142,7 @@ func (c *Coordinator) Finish(ctx context.Context) (ended []Transaction, left []U
 		case err != nil:
 			left = append(left, Unfinished{t, err})
 		default:
-			ended = append(ended, done)
+			ended = append(ended, Finished{done, t.State == Ongoing})
 		}
 	}
 	return ended, left, nil

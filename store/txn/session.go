@@ -94,10 +94,12 @@ func (s *Session) join(ctx context.Context, tp store.TopicPartition, do func() e
 }
 
 // SendOffsets publishes offsets of a group with the transaction: they count once it commits.
-func (s *Session) SendOffsets(ctx context.Context, groups *group.Coordinator, id string, positions []group.Position) (done []group.OffsetCommit, err error) {
+// Producer and epoch of p are set here.
+func (s *Session) SendOffsets(ctx context.Context, groups *group.Coordinator, id string, p group.Pending, positions []group.Position) (done []group.OffsetCommit, err error) {
+	p.ProducerID, p.Epoch = s.Transaction.ProducerID, s.epoch
 	tp := store.TopicPartition{Topic: offsetsTopic}
 	err = s.join(ctx, tp, func() error {
-		done, err = groups.CommitPending(ctx, id, s.Transaction.ProducerID, s.epoch, positions)
+		done, err = groups.CommitPending(ctx, id, p, positions)
 		return err
 	})
 	return done, err
