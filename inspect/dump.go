@@ -126,7 +126,7 @@ const (
 
 // leftovers are endings that a broker adds to a file it has not finished with; the
 // content stays what it was.
-var leftovers = []string{".deleted", ".cleaned", ".swap", ".tmp"}
+var leftovers = []string{".deleted", ".cleaned", ".swap", ".tmp", ".part"}
 
 // KindOf tells the kind of a file from its name.
 func KindOf(path string) FileKind {

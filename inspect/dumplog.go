@@ -124,7 +124,11 @@ func (w *logWorker) showGap() {
 		return
 	}
 	w.out = w.printer.Invalid(w.out, w.file, g.pos, g.size, g.atEnd)
-	w.hurt(corrupt.Newf(corrupt.Garbage, g.pos, g.size, "%d invalid bytes", g.size))
+	what := "invalid bytes"
+	if isRedpanda(w.walk.src, g.pos) {
+		what = "bytes of Redpanda's format, which is not Kafka's"
+	}
+	w.hurt(corrupt.Newf(corrupt.Garbage, g.pos, g.size, "%d %s", g.size, what))
 }
 
 func (w *logWorker) hurt(err *corrupt.Error) {
