@@ -34,13 +34,8 @@ func SpanOf(b *record.Batch, pos int64) (s Span) {
 }
 
 func (s *Span) describe(b *record.Batch, pos int64) {
-	s.Pos, s.Size = pos, int64(b.Size())
-	s.FirstOffset, s.LastOffset, _ = b.Place()
-	s.Legacy = b.Format() <= record.V1
-	s.MaxTimestamp = record.NoTimestamp
-	if b.Format() != record.MKB1 {
-		s.MaxTimestamp = b.MaxTimestamp()
-	}
+	s.FirstOffset, s.LastOffset, s.MaxTimestamp = b.Extent()
+	s.Pos, s.Size, s.Legacy = pos, int64(b.Size()), b.Format() <= record.V1
 }
 
 // Builder makes the index bytes of one segment from its batches, in log order, by the

@@ -64,11 +64,11 @@ func (c *Checker) AddBatch(b *record.Batch, pos int64) {
 }
 
 func (c *Checker) add(s *Span) {
-	if c.offsets != nil {
-		c.offsets.add(s)
+	if j := c.offsets; j != nil && !j.pass(s) {
+		j.consider(*s)
 	}
-	if c.times != nil {
-		c.times.add(s)
+	if j := c.times; j != nil && !j.pass(s) {
+		j.consider(*s)
 	}
 }
 
@@ -123,15 +123,17 @@ func newOffsetJudge(base int64, x *OffsetIndex) *offsetJudge {
 	return j
 }
 
-// add takes the next batch. Between two entries there is only its end to remember.
-func (j *offsetJudge) add(s *Span) {
-	if s.Pos < j.lane.soon && !j.group.ok && !j.damaged {
-		j.prevLast, j.prevEnd = s.LastOffset, s.Pos+s.Size
-		return
+// pass takes the next batch if it lies between two entries, as most do: then there is
+// only its end to remember. Short enough to be inlined.
+func (j *offsetJudge) pass(s *Span) bool {
+	if s.Pos >= j.lane.soon || j.group.ok || j.damaged {
+		return false
 	}
-	j.consider(*s)
+	j.prevLast, j.prevEnd = s.LastOffset, s.Pos+s.Size
+	return true
 }
 
+// consider takes any other batch.
 func (j *offsetJudge) consider(s Span) {
 	j.groupGap = j.groupGap || j.damaged
 	j.settleGroup(s)
@@ -264,19 +266,20 @@ func newTimeJudge(base int64, x *TimeIndex) *timeJudge {
 	return j
 }
 
-// add takes the next batch. Between two entries there are only its end and its timestamp
-// to remember.
-func (j *timeJudge) add(s *Span) {
+// pass takes the next batch if it lies between two entries, as most do: then there are
+// only its end and its timestamp to remember. Short enough to be inlined.
+func (j *timeJudge) pass(s *Span) bool {
 	if s.LastOffset >= j.lane.soon {
-		j.consider(*s)
-		return
+		return false
 	}
 	if s.MaxTimestamp > j.max.Timestamp {
 		j.max = TimeEntry{s.MaxTimestamp, s.LastOffset}
 	}
 	j.prevLast, j.damaged = s.LastOffset, false
+	return true
 }
 
+// consider takes any other batch.
 func (j *timeJudge) consider(s Span) {
 	if s.Legacy {
 		s.FirstOffset = j.prevLast + 1

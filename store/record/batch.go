@@ -136,6 +136,25 @@ func (b *Batch) Place() (base, last int64, epoch int32) {
 	return base, base + int64(int32At(raw, posLastOffsetDelta)), int32At(raw, posLeaderEpoch)
 }
 
+// Extent is BaseOffset, LastOffset and MaxTimestamp at once, for those who index a log.
+// The timestamp is NoTimestamp for MKB1, whose records are not read for it.
+func (b *Batch) Extent() (base, last, maxTimestamp int64) {
+	if b.format != V2 {
+		return b.olderExtent()
+	}
+	raw := b.raw[:HeaderSize]
+	base = int64At(raw, posBaseOffset)
+	return base, base + int64(int32At(raw, posLastOffsetDelta)), int64At(raw, posMaxTimestamp)
+}
+
+func (b *Batch) olderExtent() (base, last, maxTimestamp int64) {
+	maxTimestamp = NoTimestamp
+	if b.format != MKB1 {
+		maxTimestamp = b.MaxTimestamp()
+	}
+	return b.BaseOffset(), b.LastOffset(), maxTimestamp
+}
+
 // LeaderEpoch is the partition leader epoch, -1 where none is known.
 func (b *Batch) LeaderEpoch() int32 {
 	switch b.format {
