@@ -126,6 +126,14 @@ func (e *Env) Progress(label string, total int64) *progress.Bar {
 	return progress.Start(e.Err, label, total)
 }
 
+// countProgress is Progress in records.
+func (e *Env) countProgress(label string, total int64) *progress.Bar {
+	if !e.StderrIsTTY || e.Global.Quiet {
+		return nil
+	}
+	return progress.StartCount(e.Err, label, total)
+}
+
 // Confirm asks before something dangerous. It returns nil for yes; without a terminal
 // and without --yes it refuses and names the flag.
 func (e *Env) Confirm(question string) error {

@@ -27,7 +27,7 @@ type fileExport struct {
 // exportFile writes all sources into one file, in their order. The file appears when all
 // of it is there.
 func (o *exportOptions) exportFile(ctx context.Context, env *Env, p *exportPlan) (err error) {
-	x := &fileExport{dryRun: o.dryRun, pace: live.NewPace(o.rate), bar: env.exportBar(p.live(), nil)}
+	x := &fileExport{dryRun: o.dryRun, pace: live.NewPace(o.rate), bar: env.countProgress("export", offsetsIn(p.live()))}
 	defer x.bar.Close()
 	var envelope render.Envelope
 	x.linePrinter = &linePrinter{out: env.Out, append: envelope.AppendRecord}
@@ -123,20 +123,12 @@ func (x *fileExport) one(ctx context.Context, s live.Source) (live.Exported, err
 	return e, err
 }
 
-// exportBar shows how far an export is, in records, at a guess: offsets may have gaps.
-func (e *Env) exportBar(sources []live.Source, from func(live.Source) int64) *progress.Bar {
-	total := int64(0)
+// offsetsIn is how many offsets the sources span: at most so many records.
+func offsetsIn(sources []live.Source) (n int64) {
 	for _, s := range sources {
-		start := s.From
-		if from != nil {
-			start = max(start, from(s))
-		}
-		total += max(s.To-start, 0)
+		n += s.To - s.From
 	}
-	if !e.StderrIsTTY || e.Global.Quiet {
-		return nil
-	}
-	return progress.StartCount(e.Err, "export", total)
+	return n
 }
 
 // fileWriter writes a file from its start.
@@ -150,4 +142,3 @@ func (w *fileWriter) Write(p []byte) (int, error) {
 	w.pos += int64(n)
 	return n, err
 }
-

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 
 	"logdir/cmd/internal/live"
@@ -182,14 +181,4 @@ func (p *exportPlan) live() []live.Source {
 		out[i] = s.Source
 	}
 	return out
-}
-
-// records counts what a source holds from an offset on.
-func count(ctx context.Context, s live.Source, from int64) (live.Exported, error) {
-	e := live.NewExported(s.TopicPartition)
-	err := s.Read(from, func(_ *record.Batch, r *record.Record) error {
-		e.Add(r.Offset, client.NoOffset)
-		return ctx.Err()
-	})
-	return e, err
 }

@@ -34,6 +34,7 @@ type Exported struct {
 	// cluster; they are -1 as long as there are none.
 	First, Last, TargetFirst, TargetLast int64
 	Status                               string
+	Err                                  error // what is wrong with it
 }
 
 // NewExported is a partition of which nothing is exported yet.

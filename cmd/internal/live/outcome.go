@@ -1,0 +1,79 @@
+package live
+
+import (
+	"context"
+	"slices"
+
+	"logdir/store"
+	"logdir/store/record"
+)
+
+// ExportTo makes an export into a cluster under a name.
+func (c *Cluster) ExportTo(name string, x *Export) *Export {
+	x.to, x.patience = newTransactor(c, name, targetsOf(x.Sources)), c.delivery
+	x.worded = c.worded
+	return x
+}
+
+// targetsOf are the names of the topics in the cluster.
+func targetsOf(sources []Source) []string {
+	var names []string
+	for _, s := range sources {
+		names = append(names, s.Target)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Preview says what an export would do, without fencing one that runs.
+func (c *Cluster) Preview(ctx context.Context, name string, sources []Source) ([]Exported, error) {
+	of := make([]store.TopicPartition, len(sources))
+	for i, s := range sources {
+		of[i] = store.TopicPartition{Topic: s.Target, Partition: s.Partition}
+	}
+	var marks map[store.TopicPartition]mark
+	err := c.patiently(ctx, func() (err error) {
+		marks, err = c.committed(ctx, groupPrefix+name, of, false)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []Exported
+	for i, s := range sources {
+		at, ok := marks[of[i]]
+		if !ok {
+			at.offset = -1
+		}
+		p, err := parseProgress(at, s.TopicPartition)
+		if err != nil {
+			return nil, err
+		}
+		e := NewExported(s.TopicPartition)
+		err = s.Read(max(s.From, p.next), func(_ *record.Batch, r *record.Record) error {
+			e.Add(r.Offset, -1)
+			return ctx.Err()
+		})
+		e.Status, e.Err = StatusOf(err, true), err
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// Translate says what the offsets of groups became: that of the first exported record at or
+// behind each, and the end of what is exported where there is none. ok is false for one
+// whose record was exported before anybody asked.
+func (x *Export) Translate(source store.TopicPartition, offset int64) (target int64, ok bool) {
+	at := slices.IndexFunc(x.streams, func(s *stream) bool { return s.TopicPartition == source })
+	if at < 0 {
+		return 0, false
+	}
+	p := &x.streams[at].done
+	if to, known := p.translated[offset]; known {
+		return to, true
+	}
+	if offset >= p.next && p.end >= 0 {
+		return p.end, true
+	}
+	return 0, false
+}
