@@ -58,7 +58,7 @@ func (b *bounds) goBehind(log *store.LogReader) (err error) {
 	c := log.From(b.end)
 	defer func() { err = errors.Join(err, c.Close()) }()
 	for c.Next() {
-		if d := c.Damage(); d != nil {
+		if d := c.Damage(); d != nil && !d.EpochOnly() {
 			tail := *d
 			b.damage = &tail
 			continue

@@ -108,6 +108,18 @@ func TestCheckEpochs(t *testing.T) {
 	}
 }
 
+// TestCheckEpochOverSegments: leader epochs do not fall from one segment to the next.
+func TestCheckEpochOverSegments(t *testing.T) {
+	files := broker(t)
+	first := files[logPath("d", "t-0", 0)]
+	for pos := 0; pos < len(first); pos += len(first) / 3 {
+		record.SetLeaderEpoch(first[pos:], 5)
+	}
+	files[logPath("d", "t-0", 30)] = batchOf(t, 30, 10, 10)
+	requireFound(t, checkDirs(t, files, "d"), "repairable without loss",
+		"damage bad-offset d/t-0/00000000000000000030.log at 0: leader epoch 0 falls, was 5, 0 records")
+}
+
 func TestCheckCountsWhatIsLost(t *testing.T) {
 	files := broker(t)
 	log := files[logPath("d", "t-0", 0)]

@@ -65,7 +65,7 @@ func newPartitionCheck(fsys vfs.ReadFS, o CheckOptions) *partitionCheck {
 func (p *partitionCheck) check(ref store.PartitionRef) partitionReport {
 	p.ref, p.r = ref, partitionReport{}
 	p.state, p.epochs, p.next, p.gaps, p.future = producer.NewState(1), nil, -1, nil, 0
-	p.commits, p.v.broken = nil, false
+	p.commits, p.v.broken, p.v.epoch = nil, false, record.NoLeaderEpoch
 	if ref.Topic == offsetsTopic {
 		p.commits = newCommitReader()
 	}
@@ -116,6 +116,9 @@ func (p *partitionCheck) segments() error {
 		p.gapBefore(s.Base)
 		p.next = max(p.next, s.Base)
 		p.aborted = p.aborted[:0]
+		if latest, ok := p.epochs.Latest(); ok {
+			p.v.epoch = latest.Epoch
+		}
 		v := p.v.verify(ref)
 		if v.Err != nil {
 			return v.Err
@@ -204,7 +207,7 @@ func loses(d *corrupt.Error) bool {
 	case corrupt.Torn, corrupt.Zeros, corrupt.Stale, corrupt.BadIndex:
 		return false
 	}
-	return !d.HasCRC || d.Stored != d.Computed
+	return !d.EpochOnly() && (!d.HasCRC || d.Stored != d.Computed)
 }
 
 // repair is the command to type about damage in a log or an index.

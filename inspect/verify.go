@@ -76,7 +76,7 @@ func (r *Verified) Healthy() bool {
 // their order. Nothing is written.
 func Verify(ctx context.Context, fsys vfs.ReadFS, logs []LogRef, o VerifyOptions) iter.Seq[Verified] {
 	return inOrder(ctx, logs, func() func(LogRef) Verified {
-		v := verifier{fs: fsys, options: o, scanner: new(segment.Scanner)}
+		v := verifier{fs: fsys, options: o, scanner: new(segment.Scanner), epoch: record.NoLeaderEpoch}
 		return v.verify
 	})
 }
@@ -92,6 +92,8 @@ type verifier struct {
 	// each, if set, is handed every good batch; broken says that damage lies before it.
 	each   func(b *record.Batch)
 	broken bool
+	// epoch is the leader epoch in front of the next segment, if that is known.
+	epoch int32
 }
 
 func (v *verifier) verify(ref LogRef) Verified {
@@ -139,7 +141,7 @@ func (v *verifier) run(r *Verified) error {
 func (v *verifier) scan(r *Verified, file vfs.ReadFile, beside *indexCheck) error {
 	s := v.scanner
 	s.Reset(file, r.Size, segment.Options{
-		Base: r.Base, Limit: r.Limit, Deep: v.options.Deep, MaxBatch: v.options.MaxBatch,
+		Base: r.Base, Limit: r.Limit, Epoch: v.epoch, Deep: v.options.Deep, MaxBatch: v.options.MaxBatch,
 	})
 	var strangers []stranger
 	for s.Next() {

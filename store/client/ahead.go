@@ -127,10 +127,12 @@ func (a *ahead) add(k *chunk) (next int64) {
 		a.base, a.file = c.Segment(), c.File()
 	}
 	s := step{start: len(k.data), pos: c.Pos(), file: a.file}
-	if d := c.Damage(); d != nil {
+	d := c.Damage()
+	if d != nil {
 		copied := *d
 		s.damage, next = &copied, d.NextOffset
-	} else {
+	}
+	if d == nil || d.EpochOnly() {
 		k.data = append(k.data, c.Batch().Raw()...)
 		next = c.Batch().NextOffset()
 	}

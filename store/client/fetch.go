@@ -47,8 +47,10 @@ func (f *Fetcher) Run(q Fetch, each func(*record.Batch, *record.Record) error) (
 			if q.Damaged == nil || !q.Damaged(d) {
 				return next, d
 			}
-			next = max(next, d.NextOffset)
-			continue
+			if !d.EpochOnly() {
+				next = max(next, d.NextOffset)
+				continue
+			}
 		}
 		next, err = f.batch(&q, c.Batch(), next, each)
 		if errors.Is(err, ErrStop) {

@@ -240,6 +240,17 @@ func TestReadingAheadIsTheSame(t *testing.T) {
 	}
 }
 
+// A batch that is wrong in its leader epoch alone is told, and handed out all the same.
+func TestWrongEpochIsReadPast(t *testing.T) {
+	raw, size := hundred(t)
+	record.SetLeaderEpoch(raw[:size], 5)
+	told := 0
+	got, next, err := read(Fetch{Log: logOf(t, raw), To: 300, Damaged: func(*corrupt.Error) bool { told++; return true }})
+	if len(got) != 300 || next != 300 || err != nil || told != 1 {
+		t.Errorf("%d records, next %d, %v, told %d", len(got), next, err, told)
+	}
+}
+
 // A fetch that stops early leaves no goroutine and no file behind.
 func TestReadingAheadEndsEarly(t *testing.T) {
 	old := runtime.GOMAXPROCS(4)

@@ -91,6 +91,10 @@ func Newf(kind Kind, pos, size int64, format string, args ...any) *Error {
 	return New(kind, pos, size, fmt.Sprintf(format, args...))
 }
 
+// EpochOnly says that a batch is wrong in its leader epoch only: its offsets fit and its
+// records can be read.
+func (e *Error) EpochOnly() bool { return e.Kind == BadOffset && e.Field == "partitionLeaderEpoch" }
+
 // Error renders where, what, then both values:
 //
 //	orders-0/00000000000000000042.log: bad-crc at byte 4096: batch 57..63: stored 0x1f2e3d4c, computed 0x5b6a7988 (CORRUPT_MESSAGE)

@@ -46,7 +46,12 @@ func countRoom(ranges []*Error, lost []int64, limit int64) {
 		left, known = r.next-r.prev, true
 	}
 	for i, e := range ranges {
-		if !e.Kind.HoldsNone() && e.Records > 0 {
+		switch {
+		case e.Kind.HoldsNone() || e.Records <= 0:
+		case e.Kind == BadOffset: // the rest of it is right, and where it belongs unknown
+			lost[i] = e.Records
+			left = max(left-lost[i], 0)
+		default:
 			lost[i] = min(e.Records, left)
 			left -= lost[i]
 		}

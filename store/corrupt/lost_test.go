@@ -28,6 +28,7 @@ func TestCountLost(t *testing.T) {
 		{"behind the last offset of a segment", []*Error{damage(Garbage, Unknown, 13, Unknown)}, 13, []int64{0}},
 		{"to the end of the log", []*Error{damage(Garbage, Unknown, 10, Unknown)}, Unknown, []int64{0}},
 		{"a good batch with another's offset", []*Error{damage(BadOffset, 3, 10, 10)}, Unknown, []int64{3}},
+		{"three of them", []*Error{damage(BadOffset, 3, 10, 12), damage(BadOffset, 3, 10, 12), damage(BadMagic, Unknown, 10, 12)}, Unknown, []int64{3, 3, 0}},
 		{"never whole", []*Error{damage(Torn, 4, 10, Unknown), damage(Zeros, Unknown, 10, Unknown)}, 20, []int64{0, 0}},
 		{"an index", []*Error{damage(BadIndex, Unknown, Unknown, Unknown)}, 20, []int64{0}},
 	} {
