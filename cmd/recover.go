@@ -353,10 +353,16 @@ func lossWords(l recovery.Loss, dryRun bool) string {
 	if dryRun {
 		verb = "would lose"
 	}
-	if l.Records == 0 {
-		return verb + ": no records"
-	}
 	text := fmt.Sprintf("%s: %d record(s)", verb, l.Records)
+	if l.Records == 0 {
+		text = verb + ": no records"
+	}
+	if l.Uncounted > 0 {
+		text += fmt.Sprintf(", and %d bytes that do not tell how many they held", l.Uncounted)
+	}
+	if l.Records == 0 {
+		return text
+	}
 	if l.HasOffsets() {
 		text += fmt.Sprintf(", in offsets %d to %d", l.First, l.Last)
 	}

@@ -154,46 +154,6 @@ func (m *maker) indexRow(g *segmentSurvey, offsets, times indexWork) {
 	}
 }
 
-// txnIndexes plans the transaction indexes, as far as the log tells them for sure.
-func (m *maker) txnIndexes() error {
-	for _, g := range m.after.segments {
-		if err := m.txnIndex(g); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *maker) txnIndex(g *segmentSurvey) error {
-	if g.mkb1 || !m.after.complete && len(m.edits[g.Base]) == 0 {
-		return nil
-	}
-	var want []byte
-	for _, t := range g.aborted {
-		want = index.AppendAbortedTxn(want, t)
-	}
-	path := g.path(m.dir, segment.TxnIndexSuffix)
-	if g.TxnIndex == "" && len(want) == 0 {
-		return nil
-	}
-	if g.TxnIndex != "" {
-		same, err := holds(m.fs, path, want)
-		if err != nil || same {
-			return err
-		}
-	}
-	c, err := Replace(m.fs, path, want, string(corrupt.BadTxnIndex))
-	if err != nil {
-		return err
-	}
-	c.Action = "rebuilt"
-	m.plan.Changes = append(m.plan.Changes, c)
-	if len(m.edits[g.Base]) == 0 {
-		m.plan.Rows = append(m.plan.Rows, m.plan.row(g.Base, corrupt.BadTxnIndex, g.next, "rebuilt transaction index"))
-	}
-	return nil
-}
-
 // snapshots plans the producer snapshots: damaged ones and those beyond the log end go or
 // are made anew; behind a change of the log all are held against it.
 func (m *maker) snapshots() error {

@@ -43,7 +43,9 @@ func (m *maker) fixOnce(tried map[int64]map[int64]bool) (bool, error) {
 		return false, err
 	}
 	failed := stillDamaged(after, proofs)
-	m.accept(proofs, failed)
+	if m.accept(proofs, failed) {
+		m.forget(tried, failed)
+	}
 	if len(failed) > 0 {
 		after, err = m.survey(m.edits, m.after)
 	}
@@ -108,8 +110,21 @@ func stillDamaged(s *survey, proofs map[int64][]proof) map[int64]map[int64]bool 
 	return failed
 }
 
-// accept takes over the proofs that held, with a row each.
-func (m *maker) accept(proofs map[int64][]proof, failed map[int64]map[int64]bool) {
+// forget lets offsets and epochs be looked at anew, for which neighbours that were put back
+// may now be proof.
+func (m *maker) forget(tried, failed map[int64]map[int64]bool) {
+	for _, g := range m.after.segments {
+		for _, d := range g.damages {
+			if d.Kind == corrupt.BadOffset && len(failed[g.Base]) == 0 {
+				delete(tried[g.Base], d.Pos)
+			}
+		}
+	}
+}
+
+// accept takes over the proofs that held, with a row each, and says whether any did.
+func (m *maker) accept(proofs map[int64][]proof, failed map[int64]map[int64]bool) bool {
+	rows := len(m.plan.Rows)
 	for _, g := range m.after.segments {
 		for _, p := range proofs[g.Base] {
 			if failed[g.Base][p.pos] {
@@ -119,6 +134,7 @@ func (m *maker) accept(proofs map[int64][]proof, failed map[int64]map[int64]bool
 			m.plan.Rows = append(m.plan.Rows, m.plan.row(g.Base, kindAt(g, p.pos), corrupt.Unknown, "%s", p.words))
 		}
 	}
+	return len(m.plan.Rows) > rows
 }
 
 func kindAt(g *segmentSurvey, pos int64) corrupt.Kind {

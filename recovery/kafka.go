@@ -55,6 +55,7 @@ func makeKafka(ctx context.Context, fsys vfs.ReadFS, p Partition, o Options) (*P
 		return k.plan, nil
 	}
 	k.plan.HasLog = true
+	k.passingSnapshots()
 	if err := k.changes(); err != nil {
 		return nil, err
 	}
@@ -96,6 +97,18 @@ func (k *kafkaMaker) changes() error {
 	}
 	k.plan.Changes = logsFirst(removed)
 	return k.written()
+}
+
+// passingSnapshots drops the snapshots that a broker writes at one start and deletes at the
+// next, because they lie at the log start or beyond the log end: they would give a second
+// run work.
+func (k *kafkaMaker) passingSnapshots() {
+	for name := range k.out.Files {
+		base, suffix, _ := segment.ParseName(name)
+		if suffix == segment.SnapshotSuffix && (base <= k.out.LogStart || base > k.out.LogEnd) {
+			delete(k.out.Files, name)
+		}
+	}
 }
 
 func logFirst(path string) int {

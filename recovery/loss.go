@@ -21,6 +21,8 @@ type Loss struct {
 	// From and To are the smallest and the largest timestamp, ms; To below From if unknown.
 	From, To int64
 	Bytes    int64
+	// Uncounted is the bytes at the end of a log which do not tell how many records they held.
+	Uncounted int64
 }
 
 // NoLoss is the sum of nothing.
@@ -38,6 +40,7 @@ func (l *Loss) HasTimes() bool { return l.To >= l.From }
 func (l *Loss) Add(o Loss) {
 	l.Records += o.Records
 	l.Bytes += o.Bytes
+	l.Uncounted += o.Uncounted
 	l.First, l.Last = min(l.First, o.First), max(l.Last, o.Last)
 	l.From, l.To = min(l.From, o.From), max(l.To, o.To)
 }
@@ -94,7 +97,11 @@ func countLost(damages []damage, limit int64) {
 		limit = corrupt.Unknown
 	}
 	for i, n := range corrupt.CountLost(ranges, limit) {
-		damages[i].lost = n
+		d := &damages[i]
+		d.lost = n
+		if d.Records == corrupt.Unknown && d.NextOffset == corrupt.Unknown && limit == corrupt.Unknown {
+			d.uncounted = d.Size
+		}
 	}
 }
 
@@ -108,5 +115,6 @@ func (l *Loss) damage(d damage) {
 		first, last = d.before, d.NextOffset-1
 	}
 	l.Records += d.lost
+	l.Uncounted += d.uncounted
 	l.offsets(first, last)
 }

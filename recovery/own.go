@@ -202,11 +202,11 @@ func (m *maker) target() string {
 	return fmt.Sprintf("%s@%d", p.TopicPartition, p.Broker)
 }
 
-// cutOut plans to take all damaged ranges out of a segment. The last of them, if they are
-// its tail, are one cut; a row each for the others.
+// cutOut plans to take all damaged ranges out of a segment, but for batches that are kept.
+// The last of them, if they are its tail, are one cut; a row each for the others.
 func (m *maker) cutOut(g *segmentSurvey) {
 	tail := len(g.damages)
-	for tail > 0 && g.damages[tail-1].tail {
+	for tail > 0 && g.damages[tail-1].tail && !g.damages[tail-1].kept {
 		tail--
 	}
 	for _, d := range g.damages[:tail] {

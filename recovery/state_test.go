@@ -1,14 +1,19 @@
 package recovery
 
 import (
+	"bytes"
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"logdir/store"
 	"logdir/store/checkpoint"
 	"logdir/store/corrupt"
+	"logdir/store/index"
 	"logdir/store/producer"
 	"logdir/store/record"
+	"logdir/store/vfs/memfs"
 )
 
 // TestLeaderEpochs is D12 of cases.md: batches 5 to 9 were written by the leader of epoch 3,
@@ -69,6 +74,88 @@ func TestIndexOfMessagesWithoutTime(t *testing.T) {
 	}
 	if again := plan(t, fsys, o); !again.Empty() {
 		t.Errorf("a second run has work to do: %v", again.Rows)
+	}
+}
+
+// TestTransactionIndexOfALogCutAtItsStart: what stands in the file is kept, because the log
+// may no longer tell where a transaction began; what is missing is added.
+func TestTransactionIndexOfALogCutAtItsStart(t *testing.T) {
+	m := record.NoProducer()
+	m.ProducerID, m.ProducerEpoch, m.Transactional = 9, 0, true
+	var log []byte
+	for i := range int64(4) {
+		m.BaseSequence = int32(i)
+		log = appendBatch(t, log, 100+2*i, m)
+		end := m
+		end.BaseOffset, end.LeaderEpoch = 101+2*i, 0
+		var err error
+		log, err = record.AppendEndTxnMarker(log, end, record.EndTxnMarker{Type: record.Abort}, 1700000000000)
+		must(t, err)
+	}
+	entry := func(first, last int64) index.AbortedTxn {
+		return index.AbortedTxn{ProducerID: 9, FirstOffset: first, LastOffset: last, LastStableOffset: last + 1}
+	}
+	fsys := memfs.New()
+	must(t, fsys.MkdirAll("d/foo-0"))
+	put(t, fsys, "d/foo-0/00000000000000000100.log", log)
+	file := index.AppendAbortedTxn(index.AppendAbortedTxn(nil, entry(90, 101)), entry(104, 105))
+	put(t, fsys, "d/foo-0/00000000000000000100.txnindex", file)
+	carryOut(t, fsys, plan(t, fsys, Options{Policy: Tail}))
+	var want []byte
+	for _, e := range []index.AbortedTxn{entry(90, 101), entry(102, 103), entry(104, 105), entry(106, 107)} {
+		want = index.AppendAbortedTxn(want, e)
+	}
+	if diff := cmp.Diff(want, read(t, fsys, "d/foo-0/00000000000000000100.txnindex")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestKeptBatchBeforeATornTail: a batch whose leader epoch alone is wrong is not cut with the
+// torn one behind it.
+func TestKeptBatchBeforeATornTail(t *testing.T) {
+	log := fixtureF(t)
+	for i := range 9 {
+		record.SetLeaderEpoch(log[i*72:(i+1)*72], 3)
+	}
+	fsys := single(t, append(log, appendBatch(t, nil, 10, record.NoProducer())[:30]...))
+	p := plan(t, fsys, Options{Policy: Tail})
+	carryOut(t, fsys, p)
+	if got := read(t, fsys, "d/foo-0/00000000000000000000.log"); !bytes.Equal(got, log) {
+		t.Errorf("%d bytes, want %d: rows %v", len(got), len(log), p.Rows)
+	}
+	if len(p.Left) != 1 || p.LogEnd != 10 {
+		t.Errorf("log end %d, left %v", p.LogEnd, p.Left)
+	}
+}
+
+// TestSwappedBatchesAreNoProof: each would fit with the other's offset, which would be a lie.
+func TestSwappedBatchesAreNoProof(t *testing.T) {
+	f := fixtureF(t)
+	log := slices.Concat(f[:144], f[5*72:6*72], f[3*72:5*72], f[144:3*72], f[6*72:])
+	fsys := single(t, log)
+	p := plan(t, fsys, Options{Policy: Tail, Fix: true})
+	carryOut(t, fsys, p)
+	if got := read(t, fsys, "d/foo-0/00000000000000000000.log"); !bytes.Equal(got, log) || len(p.Left) == 0 {
+		t.Errorf("rows %v, left %v", p.Rows, p.Left)
+	}
+}
+
+// TestNeighboursPutBackInTurn: the first of two wrong epochs is only proved once the second
+// is right.
+func TestNeighboursPutBackInTurn(t *testing.T) {
+	want := fixtureF(t)
+	for i := range 10 {
+		record.SetLeaderEpoch(want[i*72:(i+1)*72], 3)
+	}
+	log := slices.Clone(want)
+	for _, i := range []int{4, 5} {
+		record.SetLeaderEpoch(log[i*72:(i+1)*72], 0)
+	}
+	fsys := single(t, log)
+	p := plan(t, fsys, Options{Policy: Tail, Fix: true})
+	carryOut(t, fsys, p)
+	if got := read(t, fsys, "d/foo-0/00000000000000000000.log"); !bytes.Equal(got, want) || len(p.Left) > 0 {
+		t.Errorf("rows %v, left %v", p.Rows, p.Left)
 	}
 }
 

@@ -31,13 +31,14 @@ type damage struct {
 	// or -1.
 	before int64
 	epoch  int32
-	lost   int64 // records that go with it
+	// lost is how many records go with it; uncounted are the bytes that do not tell.
+	lost, uncounted int64
 }
 
 // keeps says whether damage is a batch that stays: one that is wrong in its leader epoch
 // only, or whose records do not parse although its checksum is right, unless asked for.
 func (o *Options) keeps(d *corrupt.Error) bool {
-	return d.Kind == corrupt.BadOffset && d.Field == "partitionLeaderEpoch" || d.Kind == corrupt.BadRecords && !o.Deep
+	return d.EpochOnly() || d.Kind == corrupt.BadRecords && !o.Deep
 }
 
 // segmentSurvey is what one pass over a segment found out.
@@ -333,7 +334,7 @@ func (v *surveyor) scan(g *segmentSurvey, limit int64, checker *index.Checker, b
 				checker.Damage()
 			}
 			copied := g.strangers.Add(d, s.Batch(), limit)
-			g.damages = append(g.damages, damage{Error: d, tail: true, kept: kept, copied: copied, before: before, epoch: epoch})
+			g.damages = append(g.damages, damage{Error: d, tail: !kept, kept: kept, copied: copied, before: before, epoch: epoch})
 		}
 		if g.batches%ctxBatches == 0 {
 			if err := v.ctx.Err(); err != nil {

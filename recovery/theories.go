@@ -11,6 +11,7 @@ import (
 	"logdir/store/checkpoint"
 	"logdir/store/corrupt"
 	"logdir/store/record"
+	"logdir/store/segment"
 	"logdir/store/vfs"
 )
 
@@ -48,7 +49,41 @@ func (m *maker) prove(i int, g *segmentSurvey, d damage) (*proof, error) {
 	if len(proved) != 1 {
 		return nil, nil
 	}
+	if misplaced, err := m.misplaced(s, proved[0]); err != nil || misplaced {
+		return nil, err
+	}
 	return proved[0], nil
+}
+
+// misplaced says whether a batch whose base offset would be put back may as well be right
+// and stand in the wrong place: the log has a gap just where its own offset is.
+func (m *maker) misplaced(s *suspect, p *proof) (bool, error) {
+	b, ok := s.goodBatch()
+	if p.pos != s.Pos || !ok || b.BaseOffset() < m.list.Segments[0].Base || b.BaseOffset() > m.after.end() {
+		return false, nil
+	}
+	at := len(m.list.Segments) - 1
+	for m.list.Segments[at].Base > b.BaseOffset() {
+		at--
+	}
+	taken, err := m.taken(m.after.segments[at], at, b.BaseOffset(), b.LastOffset())
+	return !taken, err
+}
+
+// taken says whether a good batch of a segment holds one of the offsets.
+func (m *maker) taken(g *segmentSurvey, i int, first, last int64) (bool, error) {
+	f, err := m.fs.Open(filepath.Join(m.dir, g.Log))
+	if err != nil {
+		return false, err
+	}
+	c := Change{Edits: m.edits[g.Base]}
+	log := c.Patched(f, g.size)
+	s := segment.NewScanner(log, log.Size(), segment.Options{Base: g.Base, Limit: m.limit(i), LogEnd: corrupt.Unknown})
+	found := false
+	for !found && s.Next() {
+		found = s.Damage() == nil && s.Batch().BaseOffset() <= last && s.Batch().LastOffset() >= first
+	}
+	return found, readProblem(filepath.Join(m.dir, g.Log), errors.Join(s.Err(), f.Close()))
 }
 
 func (m *maker) suspect(i int, g *segmentSurvey, d damage, f vfs.ReadFile) (*suspect, error) {
