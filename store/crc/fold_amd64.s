@@ -2,37 +2,40 @@
 
 // CRC-32C by folding.
 //
-// A message is a polynomial, its first bit the highest power, and its CRC the remainder
-// of dividing it by the CRC's polynomial P. So a piece of the message may be replaced by
-// anything with the same remainder, further back, and that is what folding does: a lane of
-// 16 bytes, multiplied by x^n mod P, stands for itself n bits later, where it is added
-// (that is: XORed) to the lane which is there. Four lanes go at once:
+// A message is a polynomial, its first bit the highest power, and its CRC the remainder of
+// dividing that by the polynomial P. A piece of the message may be replaced by anything
+// with the same remainder, and so 16 bytes of it, a lane, are taken away where they stand
+// and come back n bits later, multiplied by x^n mod P and added (that is: XORed) to the
+// lane that is there. A vector has four lanes, and all of them go at once:
 //
-//	   message  | lane 0 | lane 1 | lane 2 | lane 3 | lane 0'| lane 1'| lane 2'| lane 3'| ...
-//	                |        |        |        |         ^        ^        ^        ^
-//	                '--------|--------|--------|- x^512 -'        |        |        |
-//	                         '--------|--------|- x^512 ----------'        |        |  and so on
+//	| lane 0 | lane 1 | lane 2 | lane 3 | lane 0 | lane 1 | lane 2 | lane 3 | ...
+//	    |        |        |        |        ^        ^        ^        ^
+//	    '--------|--------|--------|- x^512 '        |        |        |
+//	             '--------|--------|- x^512 ---------'        |        |
+//	                      '--------|- x^512 ------------------'        |
+//	                               '- x^512 ---------------------------'
 //
-// until one vector is left. Its first three lanes are moved onto the fourth,
+// until one vector is left. Its first three lanes come to the fourth,
 //
-//	            | lane 0 | lane 1 | lane 2 | lane 3 |
-//	                '--------|--------|- x^384 -^
-//	                         '--------|- x^256 -|
-//	                                  '- x^128 -'
+//	| lane 0 | lane 1 | lane 2 | lane 3 |
+//	    |        |        |        ^
+//	    |        |        '- x^128 +
+//	    |        '---------- x^256 +
+//	    '------------------- x^384 '
 //
-// and the processor's own CRC32 instruction divides the 16 bytes that remain.
+// and the processor's CRC32 instruction divides the 16 bytes that remain.
 //
-// VPCLMULQDQ multiplies 64 by 64 bits without carry, so that a lane takes two: $0x00 for
-// its first eight bytes, which are worth x^64 more, and $0x11 for the last. CRC-32C has
-// the lowest bit of a byte first, the instruction the highest; multiplied in mirror
-// writing, a product comes out shifted by one bit and a constant of 32 bits by 32, and so
-// the constants have x^(n+31) for the first half (64 - 33) and x^(n-33) for the last.
+// VPCLMULQDQ multiplies 64 by 64 bits, so that a lane takes two: $0x00 for its first eight
+// bytes, which are worth x^64 more, and $0x11 for the last. All this is in mirror writing,
+// since CRC-32C has the lowest bit of a byte first. There a product of 64-bit numbers is
+// worth x more than it seems, and a constant of 32 bits x^32 more: to move n bits takes
+// x^(n-33), and for the first eight bytes x^(n+31).
 //
-// Zeros before a message change nothing: the first vector is filled up in front with as
-// many as leave whole vectors behind it, and there is no tail. A state to go on with is
-// added to the first four bytes of the message.
+// Zeros in front of a message change nothing. So the first vector is filled up with as many
+// as leave whole vectors behind it, and there is no tail to care for. The state to go on
+// with is added to the first four bytes of the message.
 //
-// Only the upper half of the registers is used: they need no VZEROUPPER.
+// Only registers from 16 up are used: these need no VZEROUPPER.
 
 // FOLD moves the lanes of v by the constants of k onto those of to, and leaves that in v.
 #define FOLD(v, k, to, tmp) \
@@ -46,7 +49,8 @@ TEXT ·fold(SB), NOSPLIT, $0-36
 	MOVQ p_base+8(FP), SI
 	MOVQ p_len+16(FP), DX
 
-	// A first vector of one to three bytes has no room for the state: take them singly.
+	// One to three bytes in the first vector would have no room for the state: these go
+	// singly.
 short:
 	MOVQ DX, BX
 	ANDQ $63, BX
@@ -58,7 +62,7 @@ short:
 	DECQ DX
 	JMP  short
 
-	// The first vector: what there is too much for whole ones, behind CX bytes of zeros.
+	// The first vector: CX zeros, and so many bytes that whole vectors are left.
 first:
 	MOVQ DX, CX
 	NEGQ CX
