@@ -56,13 +56,26 @@ func (f *follower) open() (err error) {
 // does not reach the leader's at all.
 func (f *follower) join() error {
 	to := f.cut()
+	apart, err := f.apart(to)
 	switch {
-	case to < f.round.at.start:
+	case err != nil:
+		return err
+	case apart:
 		return f.restart()
 	case to < f.at.end:
 		return f.truncate(to)
 	}
 	return nil
+}
+
+// apart tells whether a log that ends at an offset has nothing of the leader's: it ends
+// below the leader's log start, or there, inside the batch that the leader begins with.
+func (f *follower) apart(to int64) (bool, error) {
+	if start := f.round.at.start; to != start {
+		return to < start, nil
+	}
+	base, err := f.firstBatch()
+	return base < to, err
 }
 
 // cut is where the follower's log has to end before it may fetch. Beyond the leader's end

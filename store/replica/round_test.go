@@ -268,6 +268,22 @@ func TestFollowerInsideABatch(t *testing.T) {
 	l.refused(err, store.Damage, "")
 }
 
+// TestStartInsideABatch: the leader of an unclean election starts inside a batch, at the
+// offset at which the log of the old leader happens to end. They have nothing in common.
+func TestStartInsideABatch(t *testing.T) {
+	l := newLab(t, 2)
+	l.lead("a")
+	l.crash(1)
+	l.promote(2, replica.Vote{Unclean: true})
+	l.leadFrame(twoRecords("b"))
+	l.must(l.c.SetLogStarts(l.ctx, 2, cluster.Points{tp: 1}))
+	l.start(1)
+	l.wantRound(replica.Options{}, "1: 0..2 cut 0 hw 2 isr [1 2]")
+	if diff := cmp.Diff(l.log(2), l.log(1)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestRoundWithoutLeader(t *testing.T) {
 	l := newLab(t, 2)
 	l.stop(2)
