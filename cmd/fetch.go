@@ -151,10 +151,6 @@ func (o *fetchOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if view.Kind == store.KindMiniKafka && o.isolation == readCommitted {
-		return store.Errorf(store.Refused, "UNSUPPORTED_FOR_MESSAGE_FORMAT",
-			"MiniKafka keeps what was committed in its transactions.journal, which is not read here")
-	}
 	refs, err := o.resolve(view)
 	if err != nil {
 		return err

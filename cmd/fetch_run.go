@@ -157,7 +157,7 @@ func (f *fetchRun) read(p *fetchPlace) error {
 	}
 	q := client.Fetch{Log: log, From: p.next, To: min(p.to, bounds.end), Damaged: f.damaged(p.ref)}
 	if f.o.isolation == readCommitted {
-		if q.Isolation, err = client.ReadIsolation(log, p.next, bounds.end); err != nil {
+		if q.Isolation, err = readIsolation(f.view, log, p.next, bounds.end); err != nil {
 			return err
 		}
 		q.To = min(q.To, q.Isolation.LastStable)

@@ -8,7 +8,6 @@ import (
 	"logdir/cmd/internal/flagval"
 	"logdir/cmd/internal/render"
 	"logdir/store"
-	"logdir/store/client"
 	"logdir/store/cluster"
 	"logdir/store/corrupt"
 )
@@ -136,7 +135,7 @@ func lastStable(v *cluster.View, marks cluster.Offsets) (int64, error) {
 		return corrupt.Unknown, err
 	}
 	end := readableEnd(marks)
-	isolation, err := client.ReadIsolation(log, end, end)
+	isolation, err := readIsolation(v, log, end, end)
 	if err != nil {
 		return corrupt.Unknown, err
 	}

@@ -15,6 +15,7 @@ type Isolation struct {
 	// LastStable is the last stable offset: no transaction below it is open.
 	LastStable int64
 	aborted    map[int64][]index.AbortedTxn // by producer id, in the order of the log
+	committed  map[string]bool              // MiniKafka's transactions, nil in other logs
 }
 
 // ReadIsolation finds out what is to be known of the offsets from on, from the batches
@@ -52,8 +53,11 @@ func ReadIsolation(log *store.LogReader, from, highWatermark int64) (i *Isolatio
 // hides tells whether a batch belongs to an aborted transaction. A nil Isolation hides
 // nothing.
 func (i *Isolation) hides(b *record.Batch) bool {
-	if i == nil || !b.IsTransactional() {
+	switch {
+	case i == nil || !b.IsTransactional():
 		return false
+	case i.committed != nil:
+		return !i.committed[b.Meta().TransactionalID]
 	}
 	txns, base := i.aborted[b.ProducerID()], b.BaseOffset()
 	at, _ := slices.BinarySearchFunc(txns, base, func(t index.AbortedTxn, base int64) int {
