@@ -31,7 +31,7 @@ cluster. A commit or abort that was interrupted is finished by the next txn comm
   echo hello | logdir txn produce mover orders
   logdir txn send-offsets mover billing -t in:0 --offset 42
   logdir txn commit mover`,
-		Annotations: about("0 1 2 3 4 5 6 7 8 9 99 130", "logdir-txns(1)", "logdir-produce(1)", "logdir-group(1)"),
+		Annotations: about("0 1 2 3 4 5 6 7 9 99 130", "logdir-txns(1)", "logdir-produce(1)", "logdir-group(1)"),
 	}
 	c.AddCommand(newTxnBeginCmd(env), newTxnProduceCmd(env), newTxnSendOffsetsCmd(env),
 		newTxnEndCmd(env, commitTxn), newTxnEndCmd(env, abortTxn), newTxnListCmd(env))
