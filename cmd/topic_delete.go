@@ -9,6 +9,7 @@ import (
 	"logdir/cmd/internal/render"
 	"logdir/store"
 	"logdir/store/cluster"
+	"logdir/store/group"
 )
 
 // topicDeleteOptions are the flags of "logdir topic delete".
@@ -65,10 +66,20 @@ func (o topicDeleteOptions) delete(ctx context.Context, env *Env, c *cluster.Clu
 	if err := env.Confirm("delete topic " + name + " with all its records (undo cannot bring it back)"); err != nil {
 		return err
 	}
-	if err := c.DeleteTopic(ctx, name); err != nil {
+	if err := deleteTopic(ctx, c, name); err != nil {
 		return err
 	}
 	return env.Print(deletionReport(name, partitions, "deleted"))
+}
+
+// deleteTopic removes a topic, and then the committed offsets in it: they would count for
+// a new topic of that name.
+func deleteTopic(ctx context.Context, c *cluster.Cluster, name string) error {
+	if err := c.DeleteTopic(ctx, name); err != nil {
+		return err
+	}
+	co := group.NewCoordinator(c)
+	return errors.Join(co.ForgetTopic(ctx, name), co.Close(ctx))
 }
 
 func deletionReport(topic string, partitions int, status string) render.Report {

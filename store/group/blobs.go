@@ -50,7 +50,7 @@ func (m *MemberMetadata) Partitions() []store.TopicPartition {
 func appendSubscription(dst []byte, a Assignor, s *Subscriber) ([]byte, error) {
 	o := (&message.Object{}).Set("topics", values(s.Topics)).Set("userData", nil).
 		Set("ownedPartitions", []any{}).Set("generationId", int64(s.Generation)).Set("rackId", nil)
-	if a == Sticky {
+	if a == Sticky && s.Generation != noGeneration {
 		data, err := stickyUserData.Append(nil, 1, (&message.Object{}).
 			Set("previousAssignment", byTopic(s.Owned)).Set("generation", int64(s.Generation)))
 		if err != nil {

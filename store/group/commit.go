@@ -3,6 +3,7 @@ package group
 import (
 	"context"
 	"log/slog"
+	"slices"
 
 	"logdir/store"
 )
@@ -128,6 +129,27 @@ func (c *Coordinator) DeleteOffsets(ctx context.Context, group string, dry bool,
 		return w.write(tombstones(gone)...)
 	})
 	return gone, err
+}
+
+// ForgetTopic deletes the committed offsets of a topic that is gone, in all groups.
+func (c *Coordinator) ForgetTopic(ctx context.Context, topic string) error {
+	groups, err := c.Groups()
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		err := c.change(ctx, g.ID, func(w *change) error {
+			if w.g == nil {
+				return nil
+			}
+			all := slices.DeleteFunc(w.g.Offsets(), func(o OffsetCommit) bool { return o.Topic != topic })
+			return w.write(tombstones(all)...)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unread requires that no member subscribes to the topics of offsets.

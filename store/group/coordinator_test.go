@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -60,7 +61,7 @@ func newLab(t fataler, topics ...string) *lab {
 
 func (l *lab) open(t fataler) *cluster.Cluster {
 	t.Helper()
-	c, err := cluster.Open(l.fs, dataDir, cluster.Options{Now: func() time.Time { return l.now }, Fail: l})
+	c, err := cluster.Open(l.fs, dataDir, cluster.Options{Now: func() time.Time { return l.now }, Fail: l, LockTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -457,5 +458,59 @@ func TestDamagedView(t *testing.T) {
 	err := l.run(t, func(co *Coordinator) error { _, err := co.Refresh(t.Context(), "g", "a"); return err })
 	if err == nil || !strings.HasPrefix(err.Error(), "d/clients/groups/g/a.json: bad-metadata") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Offsets of a topic that is gone would count for a new one of its name.
+func TestForgetTopic(t *testing.T) {
+	l := newLab(t, "orders=1", "other=1")
+	for _, g := range []string{"g", "h"} {
+		l.joins(t, join(g, "a", "orders", "other"))
+		l.moves(t, g, "a", tp("orders", 0), 5)
+		l.commits(t, g, "a")
+	}
+	l.must(t, func(co *Coordinator) error { return co.ForgetTopic(t.Context(), "orders") })
+	for _, g := range l.groups(t).Groups() {
+		if all := g.Offsets(); len(all) != 1 || all[0].Topic != "other" {
+			t.Errorf("group %s has %+v", g.ID, all)
+		}
+	}
+}
+
+// Members of one process and of others join and commit at once: none is lost, and each
+// change is a generation of its own.
+func TestConcurrentMembers(t *testing.T) {
+	l := newLab(t, "orders=4")
+	shared := NewCoordinator(l.open(t))
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			co := shared
+			if i%2 == 1 {
+				co = NewCoordinator(l.open(t))
+				defer co.Close(context.Background())
+			}
+			name := fmt.Sprintf("m%02d", i)
+			if _, err := co.Join(context.Background(), join("g", name, "orders")); err != nil {
+				t.Error(err)
+			}
+			v, err := co.Refresh(context.Background(), "g", name)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, err = co.Commit(context.Background(), "g", name, v.Generation, v.Positions)
+			if err != nil && nameOf(t, err) != "ILLEGAL_GENERATION" {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if err := shared.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	g, _ := l.groups(t).Group("g")
+	if len(g.Members()) != 16 || g.Generation() != 16 {
+		t.Errorf("%d members in generation %d", len(g.Members()), g.Generation())
 	}
 }
