@@ -20,4 +20,7 @@
 //
 // Types 3 and up are flexible from their version 0 on; a committed offset and the state of
 // a classic group from version 4 on, which no release writes yet. RecordTypes has all schemas.
+//
+// State replays such records, of any log directory, into groups with their members and
+// committed offsets.
 package group

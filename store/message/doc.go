@@ -1,6 +1,7 @@
 // Package message reads and writes the messages that Kafka stores as keys and values of
 // its internal topics, and as control records, from schemas that are data. A message
-// becomes an ordered tree, which prints as the JSON of Kafka's own tools.
+// becomes an ordered tree, which prints as the JSON of Kafka's own tools. RecordTypes are the
+// records of a coordinator's topic: pairs of such messages.
 //
 // All integers are big-endian. A message has no length and no field names: whoever reads
 // it must know its schema and its version. From some version on a schema may be
