@@ -113,7 +113,7 @@ func (o *importOptions) importFile(ctx context.Context, env *Env, targets []stor
 		return err
 	}
 	rows := env.Stream(importColumns)
-	lines := live.Lines{Dir: dir, Wants: wants(targets), Done: func(i live.Imported) error { return importedRow(rows.Row, i) }}
+	lines := live.Lines{Dir: dir, Wants: wants(targets), Done: func(i live.Imported) error { return importedRow(rows.Row, i, i.LogEnd) }}
 	err = lines.Run(ctx, in)
 	return errors.Join(err, dir.Close(), rows.Close())
 }
@@ -139,10 +139,14 @@ func wants(targets []store.Target) func(store.TopicPartition) bool {
 	}
 }
 
-func importedRow(row func(...any) error, i live.Imported) error {
+// importedRow prints what became of a partition of which everything below to was wanted.
+func importedRow(row func(...any) error, i live.Imported, to int64) error {
 	status := "done"
-	if i.Err != nil {
+	switch {
+	case i.Err != nil:
 		status = "unfinished"
+	case i.LogEnd < to:
+		status = "limited"
 	}
 	return row(i.Topic, i.Partition, i.LogStart, i.LogEnd, i.Batches, i.Bytes, status)
 }

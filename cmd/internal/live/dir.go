@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"logdir/store"
@@ -35,13 +36,14 @@ type DirOptions struct {
 }
 
 // Dir is the log directory that an import fills: a new one, or one that an import left
-// unfinished. It is for one goroutine, but its partitions may be filled by one each.
+// unfinished. Each of its partitions is for one goroutine at a time.
 type Dir struct {
 	fs   vfs.FS
 	path string
 	o    DirOptions
 	lock io.Closer
 
+	mu                    sync.Mutex         // for what follows
 	points, marks, starts checkpoint.Offsets // the checkpoints, as they will be
 	ids                   map[string]checkpoint.UUID
 }
@@ -141,13 +143,16 @@ type Partition struct {
 	store.TopicPartition
 	dir *Dir
 	log *store.Log
-	// Batches and Bytes count what was appended, and Start is the log start offset.
+	// Batches and Bytes count what was appended.
 	Batches, Bytes int64
+	fresh          bool // nothing was there when it was opened
 }
 
 // Open opens a partition where an earlier import left it, or makes it. Of a topic whose id
 // is not known, as in a file, the zero UUID makes one up.
 func (d *Dir) Open(tp store.TopicPartition, id checkpoint.UUID) (*Partition, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	path := d.join(tp.Dir())
 	if err := d.makeDir(path, tp.Topic, id); err != nil {
 		return nil, err
@@ -167,7 +172,9 @@ func (d *Dir) Open(tp store.TopicPartition, id checkpoint.UUID) (*Partition, err
 	if err != nil {
 		return nil, err
 	}
-	return &Partition{TopicPartition: tp, dir: d, log: log}, nil
+	p := &Partition{TopicPartition: tp, dir: d, log: log}
+	p.fresh = p.Empty()
+	return p, nil
 }
 
 // makeDir makes a partition's directory, or compares the topic's id: a topic that was
@@ -261,6 +268,8 @@ func (p *Partition) Close(start int64) error {
 		return errors.Join(err, p.log.Close())
 	}
 	d := p.dir
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.points.Set(p.Topic, p.Partition, end)
 	d.marks.Set(p.Topic, p.Partition, end)
 	if start > p.log.FirstBase() {
