@@ -67,6 +67,12 @@ func TestScanOtherFormats(t *testing.T) {
 			"good 0..0 at 0",
 			"bad-magic at 80 size 80 offsets 1..1 next 2 at 160: magic \"NKB1\", but MKB1 makes the stored checksum match",
 			"good 2..3 at 160")},
+		// What follows the claimed end looks like a header as far as it goes; but a good
+		// message reaches across that end.
+		{"v0, three bytes gone", join(message(0, 0, "v0"), message(1, 0, "0123456789")[:33], message(2, 0, string(make([]byte, 20)))), segment.Options{}, lines(
+			"good 0..0 at 0",
+			"bad-length at 28 size 33 next 2 at 61: length 24 (no batch)",
+			"good 2..2 at 61")},
 		{"MKB1, torn", cut(m, 300), segment.Options{}, lines(
 			"good 0..2 at 0",
 			"torn at 240 size 60: have 60 of 80 bytes (no batch)")},

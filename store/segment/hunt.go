@@ -158,12 +158,12 @@ func (w *walker) exhausted() bool { return w.wasted > w.budget }
 // what looks like the next frame. A few bytes look like anything.
 func (w *walker) leads(pos int64) bool { return pos == w.end || w.fits(w.far(pos)) }
 
-// chain says whether valid frames stand one behind the other from pos to exactly end.
+// chain says whether valid frames stand one behind the other from pos to end, or across it.
 func (w *walker) chain(pos, end int64) bool {
 	for pos < end {
 		head := w.far(pos)
 		size, f, ok := record.Peek(head)
-		if !ok || size > end-pos || len(head) < record.HeaderSize && size >= record.HeaderSize {
+		if !ok || size > w.end-pos || len(head) < record.HeaderSize && size >= record.HeaderSize {
 			return false
 		}
 		b := record.Assume(head, size, f)
