@@ -113,7 +113,7 @@ func (v *salvager) segment(f segment.Files, limit int64) (bool, error) {
 
 func (v *salvager) newCopier(f segment.Files, r *patientReader) *copier {
 	c := &copier{v: v, base: f.Base, name: f.Log, builder: index.NewBuilder(f.Base, v.IndexInterval), before: v.state.Entries()}
-	if isMKB1(r) {
+	if isMKB1(r, r.size, f.Base) {
 		c.builder = index.NewMKB1Builder(f.Base, v.IndexInterval)
 	}
 	return c

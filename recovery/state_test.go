@@ -13,6 +13,7 @@ import (
 	"logdir/store/index"
 	"logdir/store/producer"
 	"logdir/store/record"
+	"logdir/store/vfs"
 	"logdir/store/vfs/memfs"
 )
 
@@ -137,6 +138,45 @@ func TestSwappedBatchesAreNoProof(t *testing.T) {
 	carryOut(t, fsys, p)
 	if got := read(t, fsys, "d/foo-0/00000000000000000000.log"); !bytes.Equal(got, log) || len(p.Left) == 0 {
 		t.Errorf("rows %v, left %v", p.Rows, p.Left)
+	}
+}
+
+// TestRenamedLogIsNoProof: the batches are right, and the file has the wrong name.
+func TestRenamedLogIsNoProof(t *testing.T) {
+	log := fixtureF(t)
+	fsys := memfs.New()
+	must(t, fsys.MkdirAll("d/foo-0"))
+	put(t, fsys, "d/foo-0/00000000000000000001.log", log)
+	p := plan(t, fsys, Options{Policy: Tail, Fix: true})
+	if len(p.Changes) > 0 || len(p.Left) == 0 {
+		t.Errorf("rows %v, left %v", p.Rows, p.Left)
+	}
+}
+
+// TestFormatOfALogWithoutItsFirstBatch: the format is that of the first good batch.
+func TestFormatOfALogWithoutItsFirstBatch(t *testing.T) {
+	m := record.NoProducer()
+	m.Format = record.MKB1
+	var log []byte
+	for i := range int64(3) {
+		log = appendBatch(t, log, i, m)
+	}
+	fsys := single(t, log)
+	carryOut(t, fsys, plan(t, fsys, Options{Policy: Tail}))
+	clear(log[:20])
+	put(t, fsys, "d/foo-0/00000000000000000000.log", log)
+	target := memfs.New()
+	_, err := salvage(t, fsys, target)
+	must(t, err)
+	for _, dir := range []string{"d", "out/new"} {
+		var where vfs.ReadFS = fsys
+		if dir != "d" {
+			where = target
+		}
+		index := read(t, where, dir+"/foo-0/00000000000000000000.index")
+		if len(index)%12 != 0 {
+			t.Errorf("%s: %d bytes of index are no entries of MKB1", dir, len(index))
+		}
 	}
 }
 

@@ -264,7 +264,7 @@ func readProblem(path string, err error) error {
 // walk is the one pass over the bytes of a log: batches to the indexes, the producers and
 // the epochs, damage to the list.
 func (v *surveyor) walk(g *segmentSurvey, i int, log Patched, edited bool, out *survey) error {
-	g.mkb1 = isMKB1(log)
+	g.mkb1 = isMKB1(log, log.Size(), g.Base)
 	indexes, err := v.openIndexes(g)
 	if err != nil {
 		return err
@@ -397,12 +397,21 @@ func (v *surveyor) assignEpoch(b *record.Batch, before int64) {
 	}
 }
 
-// isMKB1 tells the format of a segment from its first bytes.
-func isMKB1(log io.ReaderAt) bool {
+// isMKB1 tells the format of a segment of so many bytes from its first bytes, or if these
+// are no header from its first good batch.
+func isMKB1(log io.ReaderAt, size, base int64) bool {
 	var head [record.PrefixSize]byte
 	if _, err := log.ReadAt(head[:], 0); err != nil {
 		return false
 	}
-	_, f, _ := record.Peek(head[:])
-	return f == record.MKB1
+	if _, f, ok := record.Peek(head[:]); ok {
+		return f == record.MKB1
+	}
+	s := segment.NewScanner(log, size, segment.Options{Base: base, LogEnd: corrupt.Unknown})
+	for s.Next() {
+		if s.Damage() == nil {
+			return s.Batch().Format() == record.MKB1
+		}
+	}
+	return false
 }

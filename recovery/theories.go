@@ -24,6 +24,8 @@ type suspect struct {
 	first, limit int64
 	// epoch and nextEpoch are the leader epochs of the neighbours, -1 if nothing tells.
 	epoch, nextEpoch int32
+	// joined says that the batch behind goes on where this one, by its own offset, ends.
+	joined bool
 }
 
 // prove looks at one damaged range. It answers nil if nothing, or more than one thing,
@@ -59,7 +61,13 @@ func (m *maker) prove(i int, g *segmentSurvey, d damage) (*proof, error) {
 // and stand in the wrong place: the log has a gap just where its own offset is.
 func (m *maker) misplaced(s *suspect, p *proof) (bool, error) {
 	b, ok := s.goodBatch()
-	if p.pos != s.Pos || !ok || b.BaseOffset() < m.list.Segments[0].Base || b.BaseOffset() > m.after.end() {
+	if p.pos != s.Pos || !ok {
+		return false, nil
+	}
+	if s.joined {
+		return true, nil // with a neighbour: rather the file's name is wrong
+	}
+	if b.BaseOffset() < m.list.Segments[0].Base || b.BaseOffset() > m.after.end() {
 		return false, nil
 	}
 	at := len(m.list.Segments) - 1
@@ -93,6 +101,9 @@ func (m *maker) suspect(i int, g *segmentSurvey, d damage, f vfs.ReadFile) (*sus
 	if n, err := log.ReadAt(s.raw, d.Pos); n < len(s.raw) {
 		return nil, err
 	}
+	if next, ok := headerAt(log, d.Pos+d.Size); ok && d.LastOffset != corrupt.Unknown {
+		s.joined = next.BaseOffset() == d.LastOffset+1
+	}
 	switch {
 	case d.NextOffset != corrupt.Unknown:
 		s.limit = d.NextOffset
@@ -110,15 +121,21 @@ func (m *maker) suspect(i int, g *segmentSurvey, d damage, f vfs.ReadFile) (*sus
 
 // epochAt reads the leader epoch of the batch at pos.
 func epochAt(log Patched, pos int64) int32 {
-	head := make([]byte, min(record.HeaderSize, max(log.Size()-pos, 0)))
-	if _, err := log.ReadAt(head, pos); err != nil {
-		return record.NoLeaderEpoch
-	}
-	b, _, ok := record.ViewHeader(head)
+	b, ok := headerAt(log, pos)
 	if !ok || b.Format() != record.V2 {
 		return record.NoLeaderEpoch
 	}
 	return b.LeaderEpoch()
+}
+
+// headerAt views the header at pos, if one can be there.
+func headerAt(log Patched, pos int64) (record.Batch, bool) {
+	head := make([]byte, min(record.HeaderSize, max(log.Size()-pos, 0)))
+	if _, err := log.ReadAt(head, pos); err != nil {
+		return record.Batch{}, false
+	}
+	b, _, ok := record.ViewHeader(head)
+	return b, ok
 }
 
 // endHint is the log end that the newest producer snapshot is named after, if it lies
