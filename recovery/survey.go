@@ -362,10 +362,9 @@ func (v *surveyor) take(g *segmentSurvey, c *index.Checker, x *index.Builder, ou
 		g.damages[i].tail = false
 	}
 	g.batches++
-	span := index.SpanOf(b, pos)
-	c.Add(span)
+	c.AddBatch(b, pos)
 	if x != nil {
-		if err := x.Add(span); err != nil {
+		if err := x.Add(index.SpanOf(b, pos)); err != nil {
 			out.notes = append(out.notes, fmt.Sprintf("%s: %v", g.Log, err))
 		}
 	}
