@@ -66,8 +66,11 @@ func (s *Scanner) judgeEpoch(epoch int32) {
 }
 
 // leadsOn says whether the next frame, by what its header claims, follows at offset from or
-// later. It settles most gaps without another checksum.
+// later, or there is none. It settles most gaps without another checksum.
 func (s *Scanner) leadsOn(from int64) bool {
+	if s.w.next == s.w.end {
+		return true
+	}
 	b, ok := s.peekNext()
 	return ok && b.BaseOffset() >= from && b.BaseOffset() < s.w.high
 }
