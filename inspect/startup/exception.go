@@ -27,6 +27,7 @@ const (
 	kafkaException  = "KafkaException"
 	ioException     = "IOException"
 	storageError    = "KafkaStorageException"
+	outOfRange      = "OffsetOutOfRangeException"
 )
 
 // is says whether err is a Java exception of one of the classes.

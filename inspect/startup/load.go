@@ -93,6 +93,9 @@ func (l *loader) load(out *Outcome) (err error) {
 	if err := l.rebuildProducers(l.state, out.LogStart, out.LogEnd, l.o.Clean); err != nil {
 		return err
 	}
+	if err := l.seekUnstable(out.LogStart, out.LogEnd); err != nil {
+		return err
+	}
 	for _, s := range l.segments {
 		s.close()
 	}

@@ -22,6 +22,7 @@ type producerManager struct {
 	snapshots map[int64]bool
 	producers map[int64]producer.Entry
 	open      map[int64]int64 // first offset of an open transaction: its producer
+	ended     map[int64]bool  // first offsets of those that ended in a replay (Kafka: unreplicatedTxns)
 	mapEnd    int64           // offsets below are in the state
 	snapEnd   int64           // offset of the newest snapshot that was read or written
 
@@ -29,7 +30,10 @@ type producerManager struct {
 }
 
 func newProducerManager(d *directory) (*producerManager, error) {
-	m := &producerManager{dir: d, producers: map[int64]producer.Entry{}, open: map[int64]int64{}, reader: record.NewReader()}
+	m := &producerManager{
+		dir: d, producers: map[int64]producer.Entry{}, open: map[int64]int64{}, ended: map[int64]bool{},
+		reader: record.NewReader(),
+	}
 	return m, m.list()
 }
 
@@ -91,8 +95,7 @@ func (m *producerManager) truncateAndReload(start, end int64) error {
 	if end == m.mapEnd {
 		return nil
 	}
-	clear(m.producers)
-	clear(m.open)
+	m.forget()
 	return m.loadNewest(start)
 }
 
@@ -123,12 +126,18 @@ func (m *producerManager) loadNewest(start int64) error {
 
 // truncateFully is truncateFullyAndStartAt: nothing is left.
 func (m *producerManager) truncateFully(offset int64) {
-	clear(m.producers)
-	clear(m.open)
+	m.forget()
 	for _, o := range m.offsets() {
 		m.drop(o)
 	}
 	m.snapEnd, m.mapEnd = 0, offset
+}
+
+// forget drops everything that is known of producers.
+func (m *producerManager) forget() {
+	clear(m.producers)
+	clear(m.open)
+	clear(m.ended)
 }
 
 // take writes a snapshot, unless nothing came since the last one.
@@ -200,12 +209,11 @@ func (m *producerManager) addData(b *record.Batch, e producer.Entry) error {
 
 // endTxn takes a marker. A transaction without records leaves no trace.
 func (m *producerManager) endTxn(b *record.Batch, e producer.Entry) ([]index.AbortedTxn, error) {
-	m.reader.Reset(b)
-	if !m.reader.Next() {
-		if damage := m.reader.Err(); damage != nil {
-			return nil, throw(invalidRecord, "%s", damage.Error())
-		}
+	if b.Count() == 0 {
 		return nil, nil
+	}
+	if err := m.readMarker(b); err != nil {
+		return nil, err
 	}
 	marker, err := parseMarker(m.reader.Record())
 	if err != nil {
@@ -222,6 +230,7 @@ func (m *producerManager) endTxn(b *record.Batch, e producer.Entry) ([]index.Abo
 		return nil, nil
 	}
 	delete(m.open, first)
+	m.ended[first] = true
 	if marker.Type != record.Abort {
 		return nil, nil
 	}
@@ -229,6 +238,36 @@ func (m *producerManager) endTxn(b *record.Batch, e producer.Entry) ([]index.Abo
 		ProducerID: e.ProducerID, FirstOffset: first, LastOffset: b.BaseOffset(),
 		LastStableOffset: m.lastStable(b.BaseOffset() + 1),
 	}}, nil
+}
+
+// readMarker stands the reader on the first record of b. Kafka's iterator also looks
+// behind the last record when it reads that one, so that a lone marker in a batch that is
+// too long is never seen.
+func (m *producerManager) readMarker(b *record.Batch) error {
+	m.reader.Reset(b)
+	read := m.reader.Next()
+	if read && b.Count() == 1 {
+		read = !m.reader.Next() && m.reader.Err() == nil
+	}
+	if !read {
+		return throw(invalidRecord, "%v", m.reader.Err())
+	}
+	m.reader.Reset(b)
+	m.reader.Next()
+	return nil
+}
+
+// firstUnstable is the first offset of the oldest transaction that is open or whose end
+// the high watermark, at the log start while a log is loaded, has not reached.
+func (m *producerManager) firstUnstable() (offset int64, ok bool) {
+	first := int64(math.MaxInt64)
+	for o := range m.open {
+		first = min(first, o)
+	}
+	for o := range m.ended {
+		first = min(first, o)
+	}
+	return first, len(m.open)+len(m.ended) > 0
 }
 
 // lastStable is the first offset of the oldest transaction still open, or otherwise.

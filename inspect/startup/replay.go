@@ -83,3 +83,23 @@ func (l *loader) replaySegment(state *producerManager, s *segment, end int64, ho
 		return true, err
 	})
 }
+
+// seekUnstable is maybeIncrementFirstUnstableOffset: the broker looks up where the oldest
+// unstable transaction begins, and stops where it cannot read there.
+func (l *loader) seekUnstable(start, end int64) error {
+	first, ok := l.state.firstUnstable()
+	offset := max(first, start)
+	switch {
+	case !ok || offset == end:
+		return nil
+	case offset > end || offset < l.segments[0].base:
+		return throw(outOfRange, "Received request for offset %d, but we only have log segments up to %d.", offset, end)
+	}
+	from, _ := l.between(offset, offset)
+	for _, s := range l.segments[from:] {
+		if f, err := s.translate(offset); err != nil || f != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -164,28 +164,6 @@ func (s *segment) translate(offset int64) (*frame, error) {
 	return s.search(offset, max(e.Pos, 0))
 }
 
-// search is FileRecords.searchForOffsetFromPosition.
-func (s *segment) search(offset, from int64) (*frame, error) {
-	var previous *frame
-	var found *frame
-	err := s.batches(from, s.size(), func(_ *walker, f *frame) (bool, error) {
-		switch {
-		case f.baseOffset() == offset:
-			found = f
-		case f.baseOffset() > offset && previous != nil && previous.lastOffset() >= offset:
-			found = previous
-		case f.baseOffset() > offset:
-			found = f
-		}
-		previous = f
-		return found == nil, nil
-	})
-	if err == nil && found == nil && previous != nil && previous.lastOffset() >= offset {
-		found = previous
-	}
-	return found, err
-}
-
 // batches walks the batches in [from, end) until do says stop.
 func (s *segment) batches(from, end int64, do func(*walker, *frame) (bool, error)) error {
 	c, err := s.dir.open(s.name(logSuffix))

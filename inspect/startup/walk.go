@@ -147,6 +147,30 @@ func (w *walker) ensureValid(f *frame) error {
 	return nil
 }
 
+// firstOffset is FileChannelRecordBatch.baseOffset. A compressed message of v0 or v1 tells
+// the last offset of those in it, so that the broker reads them for the first one; where
+// they are none, as in a batch whose magic was changed, it stops.
+func (w *walker) firstOffset(f *frame) (int64, error) {
+	const attributes, codec = 17, 7
+	if !f.legacy || f.head[attributes]&codec == 0 {
+		return f.baseOffset(), nil
+	}
+	raw, err := w.bytes(f)
+	if err != nil {
+		return 0, err
+	}
+	b, bad := record.Parse(raw)
+	if bad != nil {
+		return 0, throw(invalidRecord, "%s", bad.Error())
+	}
+	r := record.NewReader()
+	r.Reset(&b)
+	if !r.Next() {
+		return 0, throw(invalidRecord, "no records in the message set at %d of file %s: %v", f.pos, w.file, r.Err())
+	}
+	return r.Record().Offset, nil
+}
+
 // load of a whole frame, for control batches and the producers' state.
 func (w *walker) bytes(f *frame) ([]byte, error) {
 	raw := make([]byte, f.size)
@@ -158,4 +182,29 @@ func (w *walker) bytes(f *frame) ([]byte, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	return nil, err
+}
+
+// search is FileRecords.searchForOffsetFromPosition.
+func (s *segment) search(offset, from int64) (*frame, error) {
+	var previous *frame
+	var found *frame
+	err := s.batches(from, s.size(), func(w *walker, f *frame) (bool, error) {
+		first, err := w.firstOffset(f)
+		switch {
+		case err != nil:
+			return false, err
+		case first == offset:
+			found = f
+		case first > offset && previous != nil && previous.lastOffset() >= offset:
+			found = previous
+		case first > offset:
+			found = f
+		}
+		previous = f
+		return found == nil, nil
+	})
+	if err == nil && found == nil && previous != nil && previous.lastOffset() >= offset {
+		found = previous
+	}
+	return found, err
 }
