@@ -333,7 +333,14 @@ func (m *maker) wantedEpochs(have checkpoint.Epochs, sound bool) checkpoint.Epoc
 // marked as deleted, a cleaner's unfinished output, index files without a log.
 func (m *maker) leftovers() error {
 	for _, n := range m.list.Leftovers {
+		// Before the .cleaned files, whose presence says that these are not finished either.
+		if strings.HasSuffix(n.Name, segment.SwapSuffix) && m.unfinished(n.Base) {
+			m.remove(n, "removed leftover "+n.Name)
+		}
+	}
+	for _, n := range m.list.Leftovers {
 		switch {
+		case strings.HasSuffix(n.Name, segment.SwapSuffix) && m.unfinished(n.Base):
 		case strings.HasSuffix(n.Name, segment.SwapSuffix):
 			m.plan.note("%s: a replacement that waits to be moved in place; left alone (recover --policy kafka completes it)", m.plan.Partition.Show(n.Name))
 		case strings.HasSuffix(n.Name, ".checkpoint"+segment.DeletedSuffix):
@@ -345,6 +352,14 @@ func (m *maker) leftovers() error {
 		m.remove(n, "removed orphaned "+n.Name)
 	}
 	return nil
+}
+
+// unfinished tells whether a replacement is not to be moved in place: a part of what a cleaner
+// wrote with it, or below it, is still a .cleaned file.
+func (m *maker) unfinished(base int64) bool {
+	return slices.ContainsFunc(m.list.Leftovers, func(n segment.Name) bool {
+		return strings.HasSuffix(n.Name, segment.CleanedSuffix) && n.Base <= base
+	})
 }
 
 func (m *maker) remove(n segment.Name, action string) {
