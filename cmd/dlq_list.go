@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"logdir/cmd/internal/render"
@@ -20,15 +22,25 @@ with success. A queue of which nothing is pending is listed with --all only.`,
 		Annotations: about("0 1 2 3 4 5", "logdir-dlq(1)"),
 		RunE: func(_ *cobra.Command, targets []string) error {
 			return env.onQueues(targets, func(_ *cluster.Cluster, queues []deadletter.Status) error {
+				damage := damageIn(queues)
 				if !all {
 					queues = pending(queues)
 				}
-				return env.Print(queueReport(queues))
+				return errors.Join(env.Print(queueReport(queues)), damage)
 			})
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "also queues of which nothing is pending")
 	return c
+}
+
+// damageIn joins what is wrong with queues.
+func damageIn(queues []deadletter.Status) error {
+	var errs []error
+	for _, q := range queues {
+		errs = append(errs, q.Damage)
+	}
+	return errors.Join(errs...)
 }
 
 func queueReport(queues []deadletter.Status) render.Report {

@@ -10,7 +10,6 @@ import (
 	"logdir/store"
 	"logdir/store/client"
 	"logdir/store/cluster"
-	"logdir/store/corrupt"
 	"logdir/store/deadletter"
 )
 
@@ -81,7 +80,8 @@ func (o *dlqShowOptions) show(c *cluster.Cluster, f *fetchRun, queues []deadlett
 
 // showOne prints one queue, from its first pending record on.
 func (o *dlqShowOptions) showOne(c *cluster.Cluster, f *fetchRun, q deadletter.Status) error {
-	log, err := deadletter.Open(c, q.Topic).Reader(q.Partition)
+	queue := deadletter.Open(c, q.Topic)
+	log, err := queue.Reader(q.Partition)
 	if log == nil || err != nil {
 		return err
 	}
@@ -93,8 +93,5 @@ func (o *dlqShowOptions) showOne(c *cluster.Cluster, f *fetchRun, q deadletter.S
 		Topic: q.Topic, Partition: q.Partition, Broker: store.NoBroker, BaseOffset: client.NoOffset,
 	}
 	_, err = f.fetcher.Run(fetch, f.record)
-	if d, bad := errors.AsType[*corrupt.Error](err); bad {
-		return store.DamageFound(d, q.TopicPartition)
-	}
-	return err
+	return queue.Damaged(q.Partition, err)
 }

@@ -63,6 +63,7 @@ func (p *producer) finish(ctx context.Context) error {
 	if p.deadLetters != nil {
 		err = errors.Join(err, p.deadLetters.Close(ctx))
 	}
+	p.cluster.Info("producer", "close", slog.String("topic", p.o.topic), slog.Int64("records", p.records))
 	return errors.Join(err, p.topic.Close(ctx), p.flush(), p.report.Close())
 }
 

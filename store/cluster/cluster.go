@@ -43,7 +43,7 @@ type Cluster struct {
 
 	mu   sync.Mutex
 	meta *Meta
-	info fs.FileInfo // of the cluster.json that meta was read from
+	info fs.FileInfo          // of the cluster.json that meta was read from
 	held map[string]io.Closer // .lock files, by log dir
 }
 

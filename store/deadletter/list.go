@@ -9,6 +9,7 @@ import (
 
 	"logdir/store"
 	"logdir/store/cluster"
+	"logdir/store/corrupt"
 	"logdir/store/segment"
 )
 
@@ -17,6 +18,9 @@ type Status struct {
 	store.TopicPartition
 	// Records counts all that are there, Pending those that were not retried with success.
 	Records, Pending int64
+	// Damage is what stands at the end of the queue instead of a batch, nil if nothing does;
+	// the counts are of what is before.
+	Damage error
 }
 
 // List tells of all queues that there are, by topic and partition.
@@ -57,14 +61,27 @@ func (q *Queue) Status(partition int32) (Status, error) {
 	}
 	s.Records, s.Pending = end-log.Segments()[0], end-log.Start()
 	if damage != nil {
-		return s, store.DamageFound(damage, s.TopicPartition).
-			WithHint("logdir recover --dry-run -d %s %s", q.log(partition).Folder(), s.TopicPartition)
+		s.Damage = q.damaged(damage, partition)
 	}
 	return s, nil
 }
 
+// damaged names damage in a queue, and the way on.
+func (q *Queue) damaged(d *corrupt.Error, partition int32) error {
+	tp := q.partition(partition)
+	return store.DamageFound(d, tp).WithHint("logdir recover --dry-run -d %s %s", q.log(partition).Folder(), tp)
+}
+
 // Reader opens the queue of a partition for reading; nil if there is none.
 func (q *Queue) Reader(partition int32) (*store.LogReader, error) { return q.log(partition).Reader() }
+
+// Damaged makes an answer of damage that a reader of the queue met; other errors pass.
+func (q *Queue) Damaged(partition int32, err error) error {
+	if d, bad := errors.AsType[*corrupt.Error](err); bad {
+		return q.damaged(d, partition)
+	}
+	return err
+}
 
 // Purge removes the queue of a partition, pending records and all.
 func (q *Queue) Purge(ctx context.Context, partition int32) (err error) {

@@ -44,19 +44,19 @@ func (q *Queue) Retry(ctx context.Context, partition int32, format record.Format
 	defer func() { err = errors.Join(err, c.Close()) }()
 	for more := true; more; {
 		var run Run
-		if run, more, err = q.gather(c, format); err != nil {
-			return records, err
-		}
+		var met error
+		run, more, met = q.gather(c, format)
 		n, err := q.deliver(ctx, partition, run, deliver)
 		records += n
-		if err != nil {
+		if err = errors.Join(err, q.Damaged(partition, met)); err != nil {
 			return records, err
 		}
 	}
 	return records, nil
 }
 
-// gather makes a run of what the cursor reads next; more is false at the end of the queue.
+// gather makes a run of what the cursor reads next; more is false at the end of the queue. What
+// is before damage is in the run.
 func (q *Queue) gather(c *store.Cursor, format record.Format) (run Run, more bool, err error) {
 	for len(run.Frames) < runBytes {
 		if !c.Next() {

@@ -25,15 +25,6 @@ const (
 // Assignors lists them.
 var Assignors = []Assignor{RoundRobin, Range, Sticky}
 
-// ParseAssignor reads a name.
-func ParseAssignor(name string) (Assignor, error) {
-	if a := Assignor(name); slices.Contains(Assignors, a) {
-		return a, nil
-	}
-	return "", store.Errorf(store.Refused, "INCONSISTENT_GROUP_PROTOCOL", "no assignor is called %q here", name).
-		WithHint("one of roundrobin, range, sticky")
-}
-
 // Subscriber is a member as an assignor sees it.
 type Subscriber struct {
 	Member string

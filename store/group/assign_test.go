@@ -103,17 +103,6 @@ func TestNewerClaimWins(t *testing.T) {
 	}
 }
 
-func TestParseAssignor(t *testing.T) {
-	for _, a := range Assignors {
-		if got, err := ParseAssignor(string(a)); got != a || err != nil {
-			t.Errorf("%s: %v, %v", a, got, err)
-		}
-	}
-	if _, err := ParseAssignor("cooperative-sticky"); err == nil {
-		t.Error("cooperative-sticky is not built, but was taken")
-	}
-}
-
 // drawGroup draws topics and members that want some of them. equal lets all want the same.
 func drawGroup(t *rapid.T, equal bool) (map[string]int32, []Subscriber) {
 	counts := map[string]int32{}

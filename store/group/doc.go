@@ -23,4 +23,20 @@
 //
 // State replays such records, of any log directory, into groups with their members and
 // committed offsets.
+//
+// # Changing groups
+//
+// A Coordinator is what changes the groups of a cluster of ours. Each change is made under
+// the group's lock, on what the log says then, and is one batch of the log: a crash leaves it
+// whole, or not at all, or as a torn tail that recover cuts. Every join and leave begins a
+// generation, in which an Assignor gives each partition one owner. Nothing else does: no timer
+// runs, and no member notices anything before it asks.
+//
+// A View is what a member believes, which a real client has in memory: the generation that
+// it knows, its partitions and its positions. It is written after the log, and only under the
+// group's lock; to lose it loses what was read and not committed, as the death of a client
+// does. A partition keeps its position only in the hands of a member that has had it in all
+// generations between; any other owner begins at the committed offset. So a commit can only
+// come from the newest generation and from the owner, and never takes an offset back by
+// accident.
 package group

@@ -70,22 +70,6 @@ const (
 // Resets lists them.
 var Resets = []Reset{Earliest, Latest, NoReset}
 
-// State is active if the member has partitions, else standby.
-func (v *View) State() string { return memberState(len(v.Positions)) }
-
-// The states of a member.
-const (
-	Active  = "active"
-	Standby = "standby"
-)
-
-func memberState(partitions int) string {
-	if partitions > 0 {
-		return Active
-	}
-	return Standby
-}
-
 // Position finds the position in a partition; nil if the member does not believe to have it.
 func (v *View) Position(tp store.TopicPartition) *Position {
 	at := slices.IndexFunc(v.Positions, func(p Position) bool { return p.TopicPartition() == tp })
