@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"log/slog"
 
 	"logdir/cmd/internal/input"
 	"logdir/cmd/internal/render"
