@@ -23,7 +23,7 @@ func (s *Scanner) judgeOffset(base, last int64) {
 		s.badOffset("last offset %d reaches into the next segment at %d", last, s.o.Limit)
 	case last >= s.w.high:
 		s.badOffset("last offset %d is too far from the segment's base offset %d", last, s.o.Base)
-	case !s.leadsOn(last+1) && s.isOutlier(base, last):
+	case !s.isLast() && !s.leadsOn(last+1) && s.isOutlier(base, last):
 		s.badOffset("base offset %d, but the batches behind go on from %d", base, s.next)
 	}
 }
@@ -66,11 +66,8 @@ func (s *Scanner) judgeEpoch(epoch int32) {
 }
 
 // leadsOn says whether the next frame, by what its header claims, follows at offset from or
-// later, or there is none. It settles most gaps without another checksum.
+// later. It settles most gaps without another checksum.
 func (s *Scanner) leadsOn(from int64) bool {
-	if s.w.next == s.w.end {
-		return true
-	}
 	b, ok := s.peekNext()
 	return ok && b.BaseOffset() >= from && b.BaseOffset() < s.w.high
 }
@@ -85,9 +82,12 @@ func (s *Scanner) peekNext() (record.Batch, bool) {
 	return b, ok
 }
 
+// isLast says whether nothing stands behind the frame, that could make it an outlier.
+func (s *Scanner) isLast() bool { return s.w.next == s.w.end }
+
 // epochIsOutlier says whether a higher epoch is this frame's alone.
 func (s *Scanner) epochIsOutlier(epoch int32) bool {
-	if b, ok := s.peekNext(); ok && b.LeaderEpoch() >= epoch {
+	if b, ok := s.peekNext(); s.isLast() || ok && b.LeaderEpoch() >= epoch {
 		return false
 	}
 	var links []link
