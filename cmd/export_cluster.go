@@ -225,7 +225,10 @@ func (x *clusterExport) moveGroups(ctx context.Context, e *live.Export, done []l
 
 // translate finds what a group's offset is in the cluster.
 func (x *clusterExport) translate(e *live.Export, g live.GroupOffset) (live.GroupOffset, error) {
-	offset, ok := e.Translate(g.TopicPartition, g.Offset)
+	offset, ok, err := e.Translate(g.TopicPartition, g.Offset)
+	if err != nil {
+		return g, err
+	}
 	if !ok {
 		return g, store.Errorf(store.Refused, "", "group %s: what became of %s offset %d is not known: it was exported before --groups was asked for",
 			g.Group, g.TopicPartition, g.Offset).WithHint("the run that exported it needs --offset-map or --groups")

@@ -38,6 +38,7 @@ type Export struct {
 
 	to       transactions
 	worded   func(error) error
+	txnBytes int // of one transaction
 	patience time.Duration // how long errors may go on without any progress
 	pace     Pace
 	begun    bool
@@ -242,7 +243,7 @@ func (x *Export) hangUp() {
 func (x *Export) transaction(ctx context.Context) (more bool, err error) {
 	var flying *flight
 	size, start := 0, time.Now()
-	for size < txnBytes && time.Since(start) < txnTime && ctx.Err() == nil {
+	for size < x.txnBytes && time.Since(start) < txnTime && ctx.Err() == nil {
 		round := x.round()
 		if len(round) == 0 {
 			break

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"logdir/store"
@@ -134,4 +135,23 @@ func keepCommitted(data []byte, next map[store.TopicPartition]int64) ([]byte, er
 		}
 	}
 	return kept, lines.Err()
+}
+
+// Translate is what an offset of a source became: that of the first record at or behind it.
+// A nil OffsetMap knows nothing.
+func (m *OffsetMap) Translate(source store.TopicPartition, offset int64) (target int64, ok bool, err error) {
+	if m == nil {
+		return 0, false, nil
+	}
+	lines := bufio.NewScanner(io.NewSectionReader(m.file, 0, m.size))
+	for lines.Scan() {
+		var l mapLine
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			return 0, false, err
+		}
+		if l.source() == source && l.LastOffset >= offset {
+			return l.Target + max(offset-l.FirstOffset, 0), true, nil
+		}
+	}
+	return 0, false, lines.Err()
 }

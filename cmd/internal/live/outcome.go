@@ -11,7 +11,7 @@ import (
 // ExportTo makes an export into a cluster under a name.
 func (c *Cluster) ExportTo(name string, x *Export) *Export {
 	x.to, x.patience = newTransactor(c, name, targetsOf(x.Sources)), c.delivery
-	x.worded = c.worded
+	x.worded, x.txnBytes = c.worded, txnBytes
 	return x
 }
 
@@ -60,20 +60,20 @@ func (c *Cluster) Preview(ctx context.Context, name string, sources []Source) ([
 	return out, nil
 }
 
-// Translate says what the offsets of groups became: that of the first exported record at or
-// behind each, and the end of what is exported where there is none. ok is false for one
-// whose record was exported before anybody asked.
-func (x *Export) Translate(source store.TopicPartition, offset int64) (target int64, ok bool) {
+// Translate says what the offset of a group became: that of the first exported record at or
+// behind it, or the end of what is exported where there is none. ok is false if the record
+// was exported before anybody asked, and no offset map tells.
+func (x *Export) Translate(source store.TopicPartition, offset int64) (target int64, ok bool, err error) {
 	at := slices.IndexFunc(x.streams, func(s *stream) bool { return s.TopicPartition == source })
 	if at < 0 {
-		return 0, false
+		return 0, false, nil
 	}
 	p := &x.streams[at].done
 	if to, known := p.translated[offset]; known {
-		return to, true
+		return to, true, nil
 	}
 	if offset >= p.next && p.end >= 0 {
-		return p.end, true
+		return p.end, true, nil
 	}
-	return 0, false
+	return x.Map.Translate(source, offset)
 }
