@@ -41,7 +41,10 @@ func (f *filter) take(b *record.Batch) ([]byte, error) {
 	if !b.IsControl() {
 		f.dropped += int64(all - kept)
 	}
-	if kept == 0 {
+	switch {
+	case kept == 0 && all == 0 && v.empty:
+		return b.Raw(), nil
+	case kept == 0:
 		return f.emptied(b, v), nil
 	}
 	_, stamped := b.DeleteHorizon()
