@@ -62,8 +62,9 @@ func (c *Cluster) setCheckpoint(ctx context.Context, broker int32, file string, 
 	})
 }
 
-// LowerCheckpoints brings the recovery point, the high watermark and the cleaner's point of
-// a broker's replica down to end, where they are above: what lies beyond is gone.
+// LowerCheckpoints brings the recovery point, the high watermark, the log start and the
+// cleaner's point of a broker's replica down to end, where they are above: what lies beyond
+// is gone.
 func (c *Cluster) LowerCheckpoints(ctx context.Context, broker int32, tp store.TopicPartition, end int64) error {
 	lower := func(lines checkpoint.Offsets) (checkpoint.Offsets, bool) {
 		at, ok := lines.Get(tp.Topic, tp.Partition)
@@ -76,6 +77,7 @@ func (c *Cluster) LowerCheckpoints(ctx context.Context, broker int32, tp store.T
 	return errors.Join(
 		c.editCheckpoint(ctx, broker, checkpoint.RecoveryPointFile, lower),
 		c.editCheckpoint(ctx, broker, checkpoint.HighWatermarkFile, lower),
+		c.editCheckpoint(ctx, broker, checkpoint.LogStartFile, lower),
 		c.editCheckpoint(ctx, broker, checkpoint.CleanerFile, lower))
 }
 

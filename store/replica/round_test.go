@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"logdir/store"
+	"logdir/store/checkpoint"
 	"logdir/store/cluster"
 	"logdir/store/replica"
 	"logdir/store/segment"
@@ -281,6 +282,22 @@ func TestStartInsideABatch(t *testing.T) {
 	l.wantRound(replica.Options{}, "1: 0..2 cut 0 hw 2 isr [1 2]")
 	if diff := cmp.Diff(l.log(2), l.log(1)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestStartAboveTheEnd: records were deleted on the old leader. The new one, of an unclean
+// election, does not even reach that far: no log start may stay above a log's end.
+func TestStartAboveTheEnd(t *testing.T) {
+	l := newLab(t, 2)
+	l.lead("a", "b", "c")
+	l.must(l.c.SetLogStarts(l.ctx, 1, cluster.Points{tp: 2}))
+	l.crash(1)
+	l.promote(2, replica.Vote{Unclean: true})
+	l.lead("x")
+	l.start(1)
+	l.wantRound(replica.Options{}, "1: 0..1 cut 0 hw 1 isr [1 2]")
+	if start, _, err := l.c.Checkpointed(1, checkpoint.LogStartFile, tp); err != nil || start > 0 {
+		t.Errorf("log start %d, %v", start, err)
 	}
 }
 

@@ -114,7 +114,7 @@ func leadsAgain(p *cluster.Partition, id int32) bool {
 // lowerMarks brings the checkpoints down to log ends that a crash moved back: later
 // records must not seem to have been seen or synced already.
 func lowerMarks(ctx context.Context, c *cluster.Cluster, id int32) error {
-	marks, points := cluster.Points{}, cluster.Points{}
+	marks, points, starts := cluster.Points{}, cluster.Points{}, cluster.Points{}
 	for tp := range replicasOf(c.Meta(), id) {
 		_, at, err := look(c, tp, id, c.LockedReader)
 		if err != nil {
@@ -126,8 +126,11 @@ func lowerMarks(ctx context.Context, c *cluster.Cluster, id int32) error {
 		if err := lower(c, id, checkpoint.RecoveryPointFile, tp, at.end, points); err != nil {
 			return err
 		}
+		if err := lower(c, id, checkpoint.LogStartFile, tp, at.end, starts); err != nil {
+			return err
+		}
 	}
-	return errors.Join(c.SetHighWatermarks(ctx, id, marks), c.SetRecoveryPoints(ctx, id, points))
+	return errors.Join(c.SetHighWatermarks(ctx, id, marks), c.SetRecoveryPoints(ctx, id, points), c.SetLogStarts(ctx, id, starts))
 }
 
 func lower(c *cluster.Cluster, id int32, file string, tp store.TopicPartition, end int64, into cluster.Points) error {
