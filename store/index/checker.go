@@ -65,10 +65,10 @@ func (c *Checker) AddBatch(b *record.Batch, pos int64) {
 
 func (c *Checker) add(s *Span) {
 	if j := c.offsets; j != nil && !j.pass(s) {
-		j.consider(*s)
+		j.consider(s)
 	}
 	if j := c.times; j != nil && !j.pass(s) {
-		j.consider(*s)
+		j.consider(s)
 	}
 }
 
@@ -134,7 +134,7 @@ func (j *offsetJudge) pass(s *Span) bool {
 }
 
 // consider takes any other batch.
-func (j *offsetJudge) consider(s Span) {
+func (j *offsetJudge) consider(s *Span) {
 	j.groupGap = j.groupGap || j.damaged
 	j.settleGroup(s)
 	if wrong, ok := j.lane.untangle(s.Pos, func(e OffsetEntry) bool { return e.Pos == s.Pos && j.fits(e, s) }); ok {
@@ -147,7 +147,7 @@ func (j *offsetJudge) consider(s Span) {
 }
 
 // judge holds an entry against s, the first batch at or behind its position.
-func (j *offsetJudge) judge(it item[OffsetEntry], s Span) {
+func (j *offsetJudge) judge(it item[OffsetEntry], s *Span) {
 	e := it.e
 	switch {
 	case e.Pos < s.Pos:
@@ -174,7 +174,7 @@ func (j *offsetJudge) judge(it item[OffsetEntry], s Span) {
 }
 
 // exact is the offset that the newest writer stores for s.
-func (j *offsetJudge) exact(s Span) int64 {
+func (j *offsetJudge) exact(s *Span) int64 {
 	if j.mkb1 {
 		return s.FirstOffset
 	}
@@ -183,7 +183,7 @@ func (j *offsetJudge) exact(s Span) int64 {
 
 // fits says whether the entry's offset is one that some writer stores for s alone: its
 // last offset, or its first as Kafka did up to 1.1.
-func (j *offsetJudge) fits(e OffsetEntry, s Span) bool {
+func (j *offsetJudge) fits(e OffsetEntry, s *Span) bool {
 	switch {
 	case j.mkb1:
 		return e.Offset == s.FirstOffset
@@ -204,7 +204,7 @@ func (j *offsetJudge) nowhere(it item[OffsetEntry]) {
 
 // settleGroup looks whether s ends the group of an entry by the habit of 2.0 to 3.9. A batch
 // with an entry of its own belongs to no earlier group.
-func (j *offsetJudge) settleGroup(s Span) {
+func (j *offsetJudge) settleGroup(s *Span) {
 	switch {
 	case !j.group.ok || s.LastOffset < j.group.e.Offset:
 	case s.LastOffset == j.group.e.Offset && !j.lane.due(s.Pos):
@@ -280,9 +280,10 @@ func (j *timeJudge) pass(s *Span) bool {
 }
 
 // consider takes any other batch.
-func (j *timeJudge) consider(s Span) {
+func (j *timeJudge) consider(s *Span) {
 	if s.Legacy {
-		s.FirstOffset = j.prevLast + 1
+		known := *s
+		known.FirstOffset, s = j.prevLast+1, &known
 	}
 	if wrong, ok := j.lane.untangle(s.LastOffset, func(e TimeEntry) bool { return j.fits(e, s) }); ok {
 		j.badField(wrong, fieldRelativeOffset, "offset %d is out of order", wrong.e.Offset)
@@ -296,12 +297,12 @@ func (j *timeJudge) consider(s Span) {
 	j.prevLast, j.damaged = s.LastOffset, false
 }
 
-func (j *timeJudge) fits(e TimeEntry, s Span) bool {
+func (j *timeJudge) fits(e TimeEntry, s *Span) bool {
 	return e.Offset >= s.FirstOffset && e.Offset <= s.LastOffset && e.Timestamp == s.MaxTimestamp
 }
 
 // judge holds an entry against s, the first batch that ends at or behind its offset.
-func (j *timeJudge) judge(it item[TimeEntry], s Span) {
+func (j *timeJudge) judge(it item[TimeEntry], s *Span) {
 	e := it.e
 	switch {
 	case e.Offset < s.FirstOffset:

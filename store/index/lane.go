@@ -143,7 +143,7 @@ func (l *lane[E]) raw(i int) []byte {
 	}
 	if i < l.at || i >= l.at+len(l.block)/l.width {
 		n := min(l.len()-i, readBlock/l.width)
-		if l.block, l.err = l.read(i, n); l.err != nil {
+		if l.block, l.err = l.read(l.block, i, n); l.err != nil {
 			return nil
 		}
 		l.at = i

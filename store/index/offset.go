@@ -38,11 +38,7 @@ func (x *OffsetIndex) Len() int { return x.len() }
 // EffectiveLen counts the entries before preallocated zeros. It searches for the end,
 // which is right as long as the file holds entries, then zeros.
 func (x *OffsetIndex) EffectiveLen() (int, error) {
-	n := x.len()
-	if n <= 1 {
-		return n, nil
-	}
-	return x.search(1, n, func(e []byte) bool { return x.parse(e).isPadding(x.base) })
+	return x.used(func(e []byte) bool { return x.parse(e).isPadding(x.base) })
 }
 
 // isPadding tells the first entry of preallocated zeros from a real one. It does not
@@ -52,7 +48,7 @@ func (e OffsetEntry) isPadding(base int64) bool { return e.Offset <= base }
 // At reads entry i, which must be below Len. A negative relative offset gives an Offset
 // below the base.
 func (x *OffsetIndex) At(i int) (OffsetEntry, error) {
-	entry, err := x.read(i, 1)
+	entry, err := x.read(nil, i, 1)
 	if err != nil {
 		return OffsetEntry{}, err
 	}

@@ -3,6 +3,7 @@ package index
 import (
 	"io"
 	"iter"
+	"slices"
 	"sort"
 )
 
@@ -22,9 +23,9 @@ const readBlock = 16 << 10
 // len counts the whole entries in the file.
 func (t *table) len() int { return int(t.size / int64(t.width)) }
 
-// read returns entries i to i+n as bytes.
-func (t *table) read(i, n int) ([]byte, error) {
-	buf := make([]byte, n*t.width)
+// read returns entries i to i+n as bytes, in buf if that is large enough.
+func (t *table) read(buf []byte, i, n int) ([]byte, error) {
+	buf = slices.Grow(buf[:0], n*t.width)[:n*t.width]
 	if err := readFull(t.r, buf, int64(i)*int64(t.width)); err != nil {
 		return nil, err
 	}
@@ -46,9 +47,11 @@ func readFull(r io.ReaderAt, buf []byte, pos int64) error {
 // false for some entries and true for all behind them. The file is read by halves, and at
 // the end in one block.
 func (t *table) search(from, to int, after func(entry []byte) bool) (int, error) {
+	var entry []byte
+	var err error
 	for to-from > searchBlock {
 		mid := from + (to-from)/2
-		entry, err := t.read(mid, 1)
+		entry, err = t.read(entry, mid, 1)
 		if err != nil {
 			return 0, err
 		}
@@ -58,11 +61,28 @@ func (t *table) search(from, to int, after func(entry []byte) bool) (int, error)
 			from = mid + 1
 		}
 	}
-	block, err := t.read(from, to-from)
+	block, err := t.read(nil, from, to-from)
 	if err != nil {
 		return 0, err
 	}
 	return from + sort.Search(to-from, func(i int) bool { return after(block[i*t.width:]) }), nil
+}
+
+// used counts the entries before those that are only padding, which are at the end if there
+// are any. Entry 0 is none.
+func (t *table) used(isPadding func(entry []byte) bool) (int, error) {
+	n := t.len()
+	if n <= 1 {
+		return n, nil
+	}
+	last, err := t.read(nil, n-1, 1)
+	switch {
+	case err != nil:
+		return 0, err
+	case !isPadding(last):
+		return n, nil
+	}
+	return t.search(1, n-1, isPadding)
 }
 
 // entries walks the first n entries. The bytes are valid until the next one.

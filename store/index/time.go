@@ -32,11 +32,7 @@ func (x *TimeIndex) Len() int { return x.len() }
 
 // EffectiveLen counts the entries before preallocated zeros, searching for the end.
 func (x *TimeIndex) EffectiveLen() (int, error) {
-	n := x.len()
-	if n <= 1 {
-		return n, nil
-	}
-	return x.search(1, n, func(e []byte) bool { return x.parse(e).isPadding(x.base) })
+	return x.used(func(e []byte) bool { return x.parse(e).isPadding(x.base) })
 }
 
 // isPadding tells the first entry of preallocated zeros from a real one. It does not
@@ -45,7 +41,7 @@ func (e TimeEntry) isPadding(base int64) bool { return e.Offset <= base }
 
 // At reads entry i, which must be below Len.
 func (x *TimeIndex) At(i int) (TimeEntry, error) {
-	entry, err := x.read(i, 1)
+	entry, err := x.read(nil, i, 1)
 	if err != nil {
 		return TimeEntry{}, err
 	}

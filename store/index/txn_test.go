@@ -47,7 +47,7 @@ func TestTxnIndexFieldDamage(t *testing.T) {
 				got = e
 			}
 			want := &corrupt.Error{Kind: corrupt.BadTxnIndex, Pos: int64(TxnEntrySize + f.Pos), Size: int64(f.Size), Field: TxnLayout[i].Name}
-			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(corrupt.Error{}, "Detail", "BaseOffset", "LastOffset", "Records", "NextPos", "NextOffset")); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(corrupt.Error{}, "Detail", "BaseOffset", "LastOffset", "Records", "PrevOffset", "NextPos", "NextOffset")); diff != "" {
 				t.Error(diff)
 			}
 		})
