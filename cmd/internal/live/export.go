@@ -78,7 +78,7 @@ func (x *Export) Run(ctx context.Context) ([]Exported, error) {
 
 func (x *Export) newStream(s Source) *stream {
 	n := &stream{
-		Source: s, to: store.TopicPartition{Topic: s.Target, Partition: s.Partition},
+		Source: s, to: s.to(),
 		limit: batchBytes, most: 1 << 30, stop: s.To, total: NewExported(s.TopicPartition),
 	}
 	if x.BatchLimit != nil {
@@ -178,11 +178,7 @@ func (x *Export) resume(ctx context.Context) error {
 	}
 	left, moved := int64(0), int64(0)
 	for _, s := range x.streams {
-		at, ok := marks[s.to]
-		if !ok {
-			at.offset = -1
-		}
-		p, err := parseProgress(at, s.TopicPartition)
+		p, err := parseProgress(markOf(marks, s.to), s.TopicPartition)
 		if err != nil {
 			return err
 		}

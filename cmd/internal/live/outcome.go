@@ -27,25 +27,13 @@ func targetsOf(sources []Source) []string {
 
 // Preview says what an export would do, without fencing one that runs.
 func (c *Cluster) Preview(ctx context.Context, name string, sources []Source) ([]Exported, error) {
-	of := make([]store.TopicPartition, len(sources))
-	for i, s := range sources {
-		of[i] = store.TopicPartition{Topic: s.Target, Partition: s.Partition}
-	}
-	var marks map[store.TopicPartition]mark
-	err := c.patiently(ctx, func() (err error) {
-		marks, err = c.committed(ctx, groupPrefix+name, of, false)
-		return err
-	})
+	marks, err := c.peek(ctx, name, sources)
 	if err != nil {
 		return nil, err
 	}
 	var out []Exported
-	for i, s := range sources {
-		at, ok := marks[of[i]]
-		if !ok {
-			at.offset = -1
-		}
-		p, err := parseProgress(at, s.TopicPartition)
+	for _, s := range sources {
+		p, err := parseProgress(markOf(marks, s.to()), s.TopicPartition)
 		if err != nil {
 			return nil, err
 		}
@@ -58,6 +46,28 @@ func (c *Cluster) Preview(ctx context.Context, name string, sources []Source) ([
 		out = append(out, e)
 	}
 	return out, nil
+}
+
+// peek reads how far an export is in the topics that are there already.
+func (c *Cluster) peek(ctx context.Context, name string, sources []Source) (marks map[store.TopicPartition]mark, err error) {
+	topics, err := c.Topics(ctx, targetsOf(sources))
+	if err != nil {
+		return nil, err
+	}
+	var of []store.TopicPartition
+	for _, s := range sources {
+		if topics[s.Target] != nil {
+			of = append(of, s.to())
+		}
+	}
+	if len(of) == 0 {
+		return nil, nil
+	}
+	err = c.patiently(ctx, func() (err error) {
+		marks, err = c.committed(ctx, groupPrefix+name, of, false)
+		return err
+	})
+	return marks, err
 }
 
 // Translate says what the offset of a group became: that of the first exported record at or

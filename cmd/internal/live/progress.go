@@ -65,6 +65,14 @@ func parseProgress(m mark, source store.TopicPartition) (progress, error) {
 	return p, nil
 }
 
+// markOf is the mark of a partition; one without an offset where nothing is committed.
+func markOf(marks map[store.TopicPartition]mark, tp store.TopicPartition) mark {
+	if m, ok := marks[tp]; ok {
+		return m
+	}
+	return mark{offset: -1}
+}
+
 func notOurs(format string, args ...any) error {
 	e := store.Errorf(store.Refused, "", format, args...)
 	e.Msg = "the progress under this --id cannot be gone on from: " + e.Msg

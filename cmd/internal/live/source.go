@@ -22,6 +22,11 @@ type Source struct {
 	Open error
 }
 
+// to is the partition of the cluster.
+func (s *Source) to() store.TopicPartition {
+	return store.TopicPartition{Topic: s.Target, Partition: s.Partition}
+}
+
 // ReadFunc calls each for the records from offset from on, in order; both are valid during
 // the call. It ends without an error at the last one, and where each says client.ErrStop.
 type ReadFunc func(from int64, each func(*record.Batch, *record.Record) error) error
