@@ -81,6 +81,10 @@ func (c *Coordinator) complete(ctx context.Context, t Transaction) (Transaction,
 	for _, tp := range partitions {
 		if err := c.mark(ctx, tp, t, kind); err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", tp, err))
+			continue
+		}
+		if err := c.cluster.Failpoint(store.FailTxnMarker); err != nil {
+			return t, err
 		}
 	}
 	if err := errors.Join(failed...); err != nil {

@@ -25,13 +25,10 @@ func (c *Coordinator) mark(ctx context.Context, tp store.TopicPartition, t Trans
 		}
 		return appendMarker(log, epoch, t, kind, c.now())
 	})
-	if err != nil {
-		if gone, ok := errors.AsType[*store.Error](err); ok && gone.Name == "UNKNOWN_TOPIC_OR_PARTITION" {
-			return nil
-		}
-		return err
+	if gone, ok := errors.AsType[*store.Error](err); ok && gone.Name == "UNKNOWN_TOPIC_OR_PARTITION" {
+		return nil
 	}
-	return c.cluster.Failpoint(store.FailTxnMarker)
+	return err
 }
 
 // coordinatorEpoch stands in the markers: how often the coordinator moved to another broker,
