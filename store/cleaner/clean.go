@@ -38,8 +38,9 @@ type Result struct {
 	// Records and bytes of the whole log, its active segment included.
 	RecordsBefore, RecordsAfter int64
 	BytesBefore, BytesAfter     int64
-	// FirstDirty is where the next pass goes on.
+	// FirstDirty is where the next pass goes on; Advanced says that this one did not know yet.
 	FirstDirty int64
+	Advanced   bool
 	// Changed says that there are segments to be put in the place of others: Promote, and
 	// then the moves.
 	Changed bool
@@ -117,20 +118,24 @@ func (p *pass) settle() error {
 		p.BytesAfter -= g.size
 	}
 	p.Changed = p.Changed || len(p.outputs) != len(p.sources)
-	if !p.Changed {
-		return p.Discard()
+	p.Advanced = p.FirstDirty != p.o.FirstDirty
+	if p.Changed {
+		return nil
 	}
-	return nil
+	err := p.Discard()
+	p.outputs, p.sources = nil, nil
+	return err
 }
 
 // noteKeys reads the dirty part. end is the offset up to which keys were noted.
 func (p *pass) noteKeys() (known *keys, end int64, err error) {
 	known = newKeys(p.o.Keys)
-	txns, records := newTxns(p.survey.aborted), record.NewReader()
-	for _, g := range p.survey.cleanable() {
-		if g.next <= p.FirstDirty {
-			continue
-		}
+	dirty := slices.DeleteFunc(slices.Clone(p.survey.cleanable()), func(g source) bool { return g.next <= p.FirstDirty })
+	if len(dirty) == 0 {
+		return known, end, nil
+	}
+	txns, records := newTxns(p.survey.abortedSince(dirty[0].base)), record.NewReader()
+	for _, g := range dirty {
 		full := false
 		err := p.read(g, func(b *record.Batch) (bool, error) {
 			ok, err := p.noteBatch(known, txns, records, b)

@@ -334,3 +334,25 @@ func TestDryRunWritesNothing(t *testing.T) {
 		t.Errorf("dry %+v, wet %+v", dry, wet)
 	}
 }
+
+// TestCommitAfterAbort: an aborted transaction of the clean part says nothing about a later
+// one of the same producer.
+func TestCommitAfterAbort(t *testing.T) {
+	l := newLab(t)
+	l.append(plain(), "a=1")
+	l.append(l.sent(7, 1, true), "a=aborted")
+	l.end(7, record.Abort)
+	l.roll()
+	l.compact()
+	l.append(l.sent(7, 1, true), "a=2")
+	l.end(7, record.Commit)
+	l.roll()
+	l.append(plain(), "z=1")
+	l.compact()
+	equal(t, "log", `
+		2..2 p7 marker: ABORT
+		3..3 p7: 3 a=2
+		4..4 p7 marker: COMMIT
+		5..5: 5 z=1
+	`, l.batches())
+}

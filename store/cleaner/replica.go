@@ -44,8 +44,8 @@ func (p Replica) Compact(ctx context.Context, swap func(*Result) error) (r *Resu
 	if r, err = p.clean(ctx); err != nil {
 		return nil, err
 	}
-	if !r.Changed {
-		return r, p.Cluster.SetCleanerPoints(ctx, p.Broker, cluster.Points{p.TopicPartition: r.FirstDirty})
+	if !r.Changed && !r.Advanced {
+		return r, nil
 	}
 	return r, p.install(ctx, r, swap)
 }

@@ -146,6 +146,12 @@ func (s *survey) firstDirty(checkpointed int64) int64 {
 	return max(checkpointed, 0)
 }
 
+// abortedSince are the aborted transactions whose marker stands at offset or behind. Those
+// that ended before must not be taken for transactions that are still going on there.
+func (s *survey) abortedSince(offset int64) []index.AbortedTxn {
+	return slices.DeleteFunc(slices.Clone(s.aborted), func(t index.AbortedTxn) bool { return t.LastOffset < offset })
+}
+
 // cleanable are the segments that may be cleaned: closed, and wholly below the last
 // stable offset.
 func (s *survey) cleanable() []source {

@@ -30,11 +30,6 @@ func (c *Cluster) SetLogStarts(ctx context.Context, broker int32, starts Points)
 	return c.setCheckpoint(ctx, broker, checkpoint.LogStartFile, starts)
 }
 
-// SetCleanerPoints notes how far compaction came in a broker's cleaner-offset-checkpoint.
-func (c *Cluster) SetCleanerPoints(ctx context.Context, broker int32, points Points) error {
-	return c.setCheckpoint(ctx, broker, checkpoint.CleanerFile, points)
-}
-
 // setCheckpoint changes lines of one checkpoint file. It writes nothing if they say so
 // already.
 func (c *Cluster) setCheckpoint(ctx context.Context, broker int32, file string, points Points) error {

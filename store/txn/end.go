@@ -14,7 +14,7 @@ import (
 // was asked for.
 //
 //	step                                          a crash after it
-//	1  all partitions of the transaction synced   it stays open
+//	1  partitions of the transaction synced       it stays open
 //	2  PrepareCommit or PrepareAbort, synced      it is decided: whoever comes next goes on
 //	3  a marker in each partition, synced         those that have theirs get no second one
 //	4  the marker behind the groups' offsets      the same
@@ -42,12 +42,22 @@ func (c *Coordinator) End(ctx context.Context, id string, epoch int32, commit bo
 
 func (c *Coordinator) commit(ctx context.Context, t Transaction) (Transaction, error) {
 	for _, tp := range t.Partitions {
-		if err := c.sync(ctx, tp); err != nil {
+		if err := c.sync(ctx, tp); err != nil && !unreachable(err) {
 			return t, fmt.Errorf("%s: %w", tp, err)
 		}
 	}
 	return c.decide(ctx, t, PrepareCommit)
 }
+
+// unreachable tells that a partition has no leader just now, or is gone. Its records were
+// acknowledged; the end of the transaction can be decided nonetheless.
+func unreachable(err error) bool {
+	e, ok := errors.AsType[*store.Error](err)
+	return ok && (e.Name == "LEADER_NOT_AVAILABLE" || e.Name == unknownPartition)
+}
+
+// unknownPartition is the error of a topic that was deleted.
+const unknownPartition = "UNKNOWN_TOPIC_OR_PARTITION"
 
 // abort aborts a transaction with markers of an epoch: its own, or a later one that fences
 // its producer.

@@ -25,7 +25,7 @@ func (c *Coordinator) mark(ctx context.Context, tp store.TopicPartition, t Trans
 		}
 		return appendMarker(log, epoch, t, kind, c.now())
 	})
-	if gone, ok := errors.AsType[*store.Error](err); ok && gone.Name == "UNKNOWN_TOPIC_OR_PARTITION" {
+	if gone, ok := errors.AsType[*store.Error](err); ok && gone.Name == unknownPartition {
 		return nil
 	}
 	return err
