@@ -138,7 +138,7 @@ func (e *Env) checkScope(targets []string) (s checkScope, err error) {
 	}
 	if len(targets) == 0 {
 		s.Partitions, err = v.AllPartitions()
-		return s, errors.Join(err, s.addLogDirs(v, "", true))
+		return s, errors.Join(err, s.addLogDirs(v, "", e.namedDataDir(), true))
 	}
 	for _, t := range targets {
 		if err := e.addTarget(&s, v, t); err != nil {
@@ -158,19 +158,24 @@ func (e *Env) addTarget(s *checkScope, v *cluster.View, target string) error {
 				refs[i].Rel = filepath.ToSlash(filepath.Join(target, refs[i].Rel))
 			}
 			s.Partitions = append(s.Partitions, refs...)
-			return errors.Join(err, s.addLogDirs(sub, target, true))
+			return errors.Join(err, s.addLogDirs(sub, target, target, true))
 		}
 	}
 	refs, err := v.Resolve([]string{target}, true)
 	s.Partitions = append(s.Partitions, refs...)
-	return errors.Join(err, s.addLogDirs(v, "", false))
+	return errors.Join(err, s.addLogDirs(v, "", e.namedDataDir(), false))
 }
 
-// addLogDirs adds the log directories of a data directory that is shown as name. They are
-// checked themselves only if they are meant as a whole.
-func (s *checkScope) addLogDirs(v *cluster.View, name string, whole bool) error {
+// addLogDirs adds the log directories of a data directory that is shown as name, and which a
+// command to type next names as dataDir. They are checked themselves only if they are meant
+// as a whole.
+func (s *checkScope) addLogDirs(v *cluster.View, name, dataDir string, whole bool) error {
+	if s.DataDirs == nil {
+		s.DataDirs = map[string]string{}
+	}
 	dirs, err := v.LogDirs()
 	for _, d := range dirs {
+		s.DataDirs[d.Path] = dataDir
 		known := slices.ContainsFunc(s.logDirs, func(l viewedLogDir) bool { return l.Path == d.Path })
 		if !known {
 			s.logDirs = append(s.logDirs, viewedLogDir{d, v.Dir})

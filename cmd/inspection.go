@@ -55,10 +55,23 @@ func (e *Env) warnOfBrokers(v *cluster.View) {
 // retype is a command to type next, on the same data directory and TARGETs.
 func (e *Env) retype(command string, targets []string) string {
 	words := []string{command}
-	if e.Global.DataDir != "." && (len(targets) == 0 || !e.allPaths(targets)) {
-		words = append(words, "-d", e.Global.DataDir)
+	if dir := e.Global.DataDir; dir != "." && (len(targets) == 0 || !e.allPaths(targets)) {
+		words = append(words, "-d", store.ShellWord(dir))
 	}
-	return strings.Join(append(words, targets...), " ")
+	for _, t := range targets {
+		words = append(words, store.ShellWord(t))
+	}
+	return strings.Join(words, " ")
+}
+
+// namedDataDir is the data directory as a command to type next has to name it, "" if it is
+// where the user is, or what the environment says.
+func (e *Env) namedDataDir() string {
+	dir := e.Global.DataDir
+	if set, _ := e.Getenv("LOGDIR_DATA_DIR"); dir == "." || dir == set {
+		return ""
+	}
+	return dir
 }
 
 // logsOf lists the segments of the replicas, in their order. A replica named by one of

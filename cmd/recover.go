@@ -141,7 +141,7 @@ func (s *recoverRun) ask() error {
 func (o *recoverOptions) options(r *repair, topic string) recovery.Options {
 	return recovery.Options{
 		Policy: recovery.Policy(o.policy), Fix: o.fix, FromRecoveryPoint: o.fromRecoveryPoint, Deep: o.deep,
-		IndexInterval: r.interval(topic, int(o.interval)), TrimIndexes: o.markClean, DataDir: r.dataDirFlag(),
+		IndexInterval: r.interval(topic, int(o.interval)), TrimIndexes: o.markClean,
 	}
 }
 
@@ -272,7 +272,7 @@ func (s *recoverRun) row(rows *render.Stream, ref store.PartitionRef, r recovery
 		action = "would be " + action
 	}
 	return rows.Row(textOrNil(r.Topic), render.Known(r.Partition), render.Known(r.Broker), baseName(r.Segment), textOrNil(string(r.Damage)),
-		r.LostBytes, r.LogEnd, textOrNil(action), r.LostRecords, idAt(s.works, s.ids, s.placeOf(ref).root))
+		r.LostBytes, render.Known(r.LogEnd), textOrNil(action), r.LostRecords, idAt(s.works, s.ids, s.placeOf(ref).root))
 }
 
 // untouched lists the segments of a replica that no row is about.
@@ -344,7 +344,7 @@ func (s *recoverRun) undoDir(p location) string {
 	if absolute(s.env.Global.DataDir) == p.root {
 		return s.dataDirFlag()
 	}
-	return "-d " + p.root + " "
+	return "-d " + store.ShellWord(p.root) + " "
 }
 
 // lossWords says what goes, in one sentence.

@@ -92,6 +92,11 @@ func (s *recoverRun) lowerPoints(path string, d *recovery.LogDir) error {
 		}
 	}
 	changes, err := d.LowerPoints(s.env.FS, ends)
+	for _, c := range changes {
+		if d.Bad[filepath.Base(c.Path)] != nil {
+			s.rows = append(s.rows, s.dirRow(path, corrupt.BadCheckpoint, c.Action))
+		}
+	}
 	s.extra = add(s.extra, s.place(path), changes)
 	return err
 }
@@ -105,6 +110,7 @@ func (s *recoverRun) pointRows(p *recovery.Plan) {
 		{"high watermark", p.Partition.HighWatermark},
 		{"recovery point", p.Partition.RecoveryPoint},
 		{"log start offset", p.Partition.LogStart},
+		{"cleaner offset", p.Partition.Cleaned},
 	} {
 		if point.at > p.LogEnd {
 			s.rows = append(s.rows, s.extraRow(p, corrupt.BadCheckpoint, fmt.Sprintf("lowered %s %d to %d", point.name, point.at, p.LogEnd)))
@@ -117,6 +123,17 @@ func (s *recoverRun) extraRow(p *recovery.Plan, kind corrupt.Kind, action string
 		TopicPartition: p.Partition.TopicPartition, Broker: p.Partition.Broker,
 		Segment: corrupt.Unknown, Damage: kind, LogEnd: p.LogEnd, Action: action,
 	}
+}
+
+// dirRow is about a file of a log directory.
+func (s *recoverRun) dirRow(path string, kind corrupt.Kind, action string) recovery.Row {
+	row := recovery.Row{TopicPartition: store.TopicPartition{Partition: -1}, Broker: store.NoBroker, Segment: corrupt.Unknown, Damage: kind, LogEnd: corrupt.Unknown, Action: action}
+	for _, ref := range s.refs {
+		if s.placeOf(ref).logDir == path {
+			row.Broker = ref.Broker
+		}
+	}
+	return row
 }
 
 // setIdentity rewrites meta.properties of a restored volume.

@@ -181,7 +181,9 @@ func (r *repair) partition(ref store.PartitionRef) (recovery.Partition, error) {
 	if err != nil {
 		return recovery.Partition{}, err
 	}
-	return d.Partition(ref), nil
+	p := d.Partition(ref)
+	p.DataDir = r.dataDirFlag()
+	return p, nil
 }
 
 // partitions are all the replicas, with their lines.
@@ -224,11 +226,12 @@ func (r *repair) confirm(question string) error {
 
 // dataDirFlag is how a command to type next names the data directory.
 func (r *repair) dataDirFlag() string {
-	if d := r.env.Global.DataDir; d != "." {
-		return "-d " + d + " "
+	if d := r.env.namedDataDir(); d != "" {
+		return "-d " + store.ShellWord(d) + " "
 	}
 	return ""
 }
+
 
 // work is what is to be changed below one root.
 type work struct {

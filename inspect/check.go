@@ -18,6 +18,21 @@ type CheckScope struct {
 	LogDirs []CheckDir
 	// Partitions are checked in full. Their Broker tells to which of LogDirs they belong.
 	Partitions []store.PartitionRef
+	// DataDirs are the data directories by log directory, as a command to type next names
+	// them with -d; "" where it need not.
+	DataDirs map[string]string
+}
+
+// command is a command to type next about a log directory.
+func (s *CheckScope) command(logDir, verb string, words ...string) string {
+	text := "logdir " + verb
+	if dir := s.DataDirs[logDir]; dir != "" {
+		text += " -d " + store.ShellWord(dir)
+	}
+	for _, w := range words {
+		text += " " + store.ShellWord(w)
+	}
+	return text
 }
 
 // CheckDir is one log directory and what reports call it.
@@ -45,6 +60,8 @@ type CheckReport struct {
 	Batches, Records int64
 	// LostBatches and LostRecords count what cannot be read any more.
 	LostBatches, LostRecords int64
+	// LostBytes counts the bytes in which nothing tells of a batch.
+	LostBytes int64
 	// Err is what could not be read; the rest was checked all the same.
 	Err []error
 }
@@ -53,7 +70,13 @@ type CheckReport struct {
 func (r *CheckReport) Verdict() string {
 	switch {
 	case r.LostBatches > 0:
-		return fmt.Sprintf("damaged: %d records in %d batches are unreadable", r.LostRecords, r.LostBatches)
+		text := fmt.Sprintf("damaged: %d records in %d batches are unreadable", r.LostRecords, r.LostBatches)
+		if r.LostBytes > 0 {
+			text += fmt.Sprintf(", and %d bytes hold no batch that can be read", r.LostBytes)
+		}
+		return text
+	case r.LostBytes > 0:
+		return fmt.Sprintf("damaged: %d bytes hold no batch that can be read", r.LostBytes)
 	case r.Damaged():
 		return "repairable without loss"
 	}
@@ -70,7 +93,7 @@ func Check(ctx context.Context, fsys vfs.ReadFS, scope CheckScope, o CheckOption
 	c := &check{fs: fsys, scope: scope, o: o, report: &CheckReport{}, ends: map[replicaDir]logRange{}}
 	refs := scope.Partitions
 	results := inOrder(ctx, refs, func() func(store.PartitionRef) partitionReport {
-		p := newPartitionCheck(fsys, o)
+		p := newPartitionCheck(fsys, &c.scope, o)
 		return p.check
 	})
 	i := 0
@@ -115,6 +138,7 @@ func (c *check) take(ref store.PartitionRef, r partitionReport) {
 	c.report.Records += r.records
 	c.report.LostBatches += r.lostBatches
 	c.report.LostRecords += r.lostRecords
+	c.report.LostBytes += r.lostBytes
 	if r.err != nil {
 		c.report.Err = append(c.report.Err, r.err)
 	}

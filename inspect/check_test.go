@@ -100,7 +100,7 @@ func TestCheckEpochs(t *testing.T) {
 		"0\n1\n0 25\n":      nil,
 		"0\n2\n0 0\n1 30\n": nil,
 		"0\n1\n3 25\n":      {"warning epoch-mismatch d/t-0/leader-epoch-checkpoint: epoch 0 at offset 25, the file says 3"},
-		"0\n0\n":            {"warning epoch-mismatch d/t-0/leader-epoch-checkpoint: epoch 0 at offset 0, the file says -1"},
+		"0\n0\n":            {"warning epoch-mismatch d/t-0/leader-epoch-checkpoint: epoch 0 at offset 0, the file says nothing"},
 	} {
 		files := broker(t)
 		files["d/t-0/leader-epoch-checkpoint"] = []byte(file)

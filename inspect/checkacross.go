@@ -47,7 +47,7 @@ func (c *check) topicIDs() {
 		}
 		if first.id != p.id && p.ref.State == segment.Normal {
 			c.add(Warning, at(TopicIDs, p.ref.Show(checkpoint.PartitionMetadataFile), "topic id %s, %s has %s", p.id, first.ref.Rel, first.id),
-				"logdir recover --set-topic-id "+p.ref.Topic+"=ID")
+				c.scope.command(logDirOf(p.ref), "recover", "--set-topic-id", p.ref.Topic+"=ID"))
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (c *check) twoPlaces() {
 		k := replica{ref.TopicPartition, ref.Broker}
 		first, twice := seen[k]
 		if twice && ref.State == segment.Normal && first.Dir != ref.Dir && ref.File == "" {
-			c.add(Warning, at(TwoPlaces, ref.Rel, "%s stands in %s too", ref.TopicPartition, first.Rel), "logdir diff "+first.Rel+" "+ref.Rel)
+			c.add(Warning, at(TwoPlaces, ref.Rel, "%s stands in %s too", ref.TopicPartition, first.Rel), c.scope.command("", "diff", first.Rel, ref.Rel))
 		}
 		if !twice && ref.State == segment.Normal {
 			seen[k] = ref
@@ -94,7 +94,7 @@ func (c *check) committedOffsets() {
 		}
 		seen[k] = true
 		c.add(Warning, at(CommittedOffset, m.key.Dir(), "group %s is at %d, the log holds %d..%d", m.key.group, m.offset, log.start, log.end),
-			"logdir group reset-offsets "+m.key.group+" "+m.key.TopicPartition.String()+" --to start --dry-run")
+			c.scope.command(m.key.dir, "group reset-offsets", m.key.group, m.key.TopicPartition.String(), "--to", "start", "--dry-run"))
 	}
 }
 

@@ -68,7 +68,7 @@ func (c *check) metaProperties(d CheckDir) error {
 	}
 	m, err := checkpoint.ParseMetaProperties(data)
 	if err != nil {
-		return c.damaged(show(d, checkpoint.MetaPropertiesFile), err, "logdir recover --set-broker-id N --set-cluster-id ID")
+		return c.damaged(show(d, checkpoint.MetaPropertiesFile), err, c.scope.command(d.Path, "recover", "--set-broker-id", "N", "--set-cluster-id", "ID"))
 	}
 	c.clusters = append(c.clusters, clusterID{show(d, checkpoint.MetaPropertiesFile), m.ClusterID})
 	return nil
@@ -93,7 +93,7 @@ func (c *check) offsetFile(d CheckDir, name string) error {
 	}
 	lines, err := checkpoint.ParseOffsets(data)
 	if err != nil {
-		return c.damaged(path, err, "logdir recover -d "+d.Path)
+		return c.damaged(path, err, c.scope.command(d.Path, "recover"))
 	}
 	for _, e := range checkpoint.CheckOffsets(data) {
 		e.Path = path
@@ -115,8 +115,8 @@ func (c *check) offsetLine(d CheckDir, name string, l checkpoint.OffsetEntry) {
 		c.add(Info, at(UnknownLine, path, "lines of partitions that are not here"), "")
 	case !known || l.Offset <= log.end:
 	case name == checkpoint.LogStartFile:
-		c.add(Damage, at(StartBeyondEnd, path, "%s: log start %d, the log ends at %d: a broker would wipe it", tp, l.Offset, log.end), "logdir recover "+tp.String())
+		c.add(Damage, at(StartBeyondEnd, path, "%s: log start %d, the log ends at %d: a broker would wipe it", tp, l.Offset, log.end), c.scope.command(d.Path, "recover", tp.String()))
 	default:
-		c.add(Warning, at(BeyondEnd, path, "%s: %d, the log ends at %d", tp, l.Offset, log.end), "logdir recover "+tp.String())
+		c.add(Warning, at(BeyondEnd, path, "%s: %d, the log ends at %d", tp, l.Offset, log.end), c.scope.command(d.Path, "recover", tp.String()))
 	}
 }

@@ -28,6 +28,7 @@ type partitionReport struct {
 	segments                 int
 	batches, records         int64
 	lostBatches, lostRecords int64
+	lostBytes                int64
 	log                      logRange
 	id                       *checkpoint.UUID
 	commits                  []commit
@@ -36,9 +37,10 @@ type partitionReport struct {
 
 // partitionCheck checks one partition directory after the other and keeps its buffers.
 type partitionCheck struct {
-	fs vfs.ReadFS
-	o  CheckOptions
-	v  verifier
+	fs    vfs.ReadFS
+	scope *CheckScope
+	o     CheckOptions
+	v     verifier
 
 	// Of the partition at hand.
 	ref     store.PartitionRef
@@ -53,8 +55,8 @@ type partitionCheck struct {
 	commits *commitReader      // of __consumer_offsets
 }
 
-func newPartitionCheck(fsys vfs.ReadFS, o CheckOptions) *partitionCheck {
-	p := &partitionCheck{fs: fsys, o: o}
+func newPartitionCheck(fsys vfs.ReadFS, scope *CheckScope, o CheckOptions) *partitionCheck {
+	p := &partitionCheck{fs: fsys, scope: scope, o: o}
 	p.v = verifier{
 		fs: fsys, scanner: new(segment.Scanner), each: p.batch,
 		options: VerifyOptions{Deep: true, MaxBatch: o.MaxBatch, Progress: o.Progress},
@@ -175,6 +177,8 @@ func (p *partitionCheck) takeVerified(v *Verified) {
 		case d.Kind == corrupt.MissingIndex:
 			p.add(Warning, d, p.command("reindex"))
 			continue
+		case loses(d) && lost[i] == 0 && d.Records == corrupt.Unknown:
+			p.r.lostBytes += max(d.Size, 0)
 		case loses(d):
 			p.r.lostBatches++
 			p.r.lostRecords += lost[i]
@@ -206,6 +210,8 @@ func loses(d *corrupt.Error) bool {
 	switch d.Kind {
 	case corrupt.Torn, corrupt.Zeros, corrupt.Stale, corrupt.BadIndex:
 		return false
+	case corrupt.BadLength, corrupt.BadMagic:
+		return d.BaseOffset == corrupt.Unknown // known, if another value makes the checksum right
 	}
 	return !d.EpochOnly() && (!d.HasCRC || d.Stored != d.Computed)
 }
@@ -224,9 +230,9 @@ func (p *partitionCheck) repair(d *corrupt.Error) string {
 // command is a command on this partition.
 func (p *partitionCheck) command(verb string) string {
 	if p.ref.Partition < 0 || p.ref.Broker == store.NoBroker {
-		return "logdir " + verb + " " + p.ref.Rel
+		return p.scope.command("", verb, p.ref.Rel)
 	}
-	return "logdir " + verb + " " + p.ref.TopicPartition.String()
+	return p.scope.command(logDirOf(p.ref), verb, p.ref.TopicPartition.String())
 }
 
 func (p *partitionCheck) add(s Severity, e *corrupt.Error, next string) {
@@ -364,7 +370,11 @@ func (p *partitionCheck) epochMismatch(entries checkpoint.Epochs) {
 		if have == e.Epoch || p.epochs.EpochAt(at) != e.Epoch {
 			continue
 		}
-		p.add(Warning, p.here(EpochMismatch, checkpoint.EpochFile, "epoch %d at offset %d, the file says %d", e.Epoch, at, have), p.command("recover"))
+		says := strconv.Itoa(int(have))
+		if have == record.NoLeaderEpoch {
+			says = "nothing"
+		}
+		p.add(Warning, p.here(EpochMismatch, checkpoint.EpochFile, "epoch %d at offset %d, the file says %s", e.Epoch, at, says), p.command("recover"))
 		return
 	}
 }
@@ -374,7 +384,7 @@ func (p *partitionCheck) metadataFile() error {
 	if err != nil || data == nil {
 		return err
 	}
-	next := "logdir recover --set-topic-id " + p.ref.Topic + "=ID"
+	next := p.scope.command(logDirOf(p.ref), "recover", "--set-topic-id", p.ref.Topic+"=ID")
 	if len(data) == 0 { // as Kafka 2.8 leaves it until it knows the id
 		p.add(Warning, p.here(corrupt.BadMetadata, checkpoint.PartitionMetadataFile, "no bytes, as Kafka 2.8 left it; newer brokers do not start"), next)
 		return nil

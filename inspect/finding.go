@@ -86,6 +86,7 @@ func groupFindings(all []Finding) []Finding {
 		if i, seen := at[k]; seen && f.Severity != Damage {
 			out[i].Count++
 			out[i].Files = append(out[i].Files, f.Path)
+			out[i].Next = sharedNext(out[i].Next, f.Next)
 			continue
 		}
 		at[k] = len(out)
@@ -96,4 +97,22 @@ func groupFindings(all []Finding) []Finding {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), strings.Compare(string(a.Kind), string(b.Kind)))
 	})
 	return out
+}
+
+// sharedNext is one command for two findings: where only the TARGET differs, that for all.
+func sharedNext(a, b string) string {
+	verb, target, ok := cutLast(a)
+	if other, _, _ := cutLast(b); a == b || !ok || other != verb || !strings.Contains(target, ":") {
+		return a
+	}
+	return verb
+}
+
+// cutLast cuts a command before its last word.
+func cutLast(command string) (before, last string, ok bool) {
+	i := strings.LastIndexByte(command, ' ')
+	if i < 0 {
+		return command, "", false
+	}
+	return command[:i], command[i+1:], true
 }

@@ -51,7 +51,7 @@ func makeKafka(ctx context.Context, fsys vfs.ReadFS, p Partition, o Options) (*P
 	k.plan.LogStart, k.plan.LogEnd = k.out.LogStart, k.out.LogEnd
 	if k.out.Failure != nil {
 		k.plan.Left = append(k.plan.Left, store.Errorf(store.Damage, "", "%s: a broker would not start: %w; nothing was changed there", p.TopicPartition, k.out.Failure).
-			WithHint("logdir recover --dry-run --policy skip %s%s", k.o.DataDir, p.Dir))
+			WithHint("logdir recover --dry-run --policy skip %s", p.target()))
 		return k.plan, nil
 	}
 	k.plan.HasLog = true

@@ -2,7 +2,9 @@ package recovery
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 
 	"logdir/store"
 	"logdir/store/checkpoint"
@@ -15,18 +17,18 @@ type LogDir struct {
 	Path string
 	// Clean says that the clean-shutdown marker stands.
 	Clean bool
-	// Bad are the checkpoint files that do not parse. A broker takes them for empty.
-	Bad []*corrupt.Error
+	// Bad are the checkpoint files that do not parse, by name. A broker takes them for empty.
+	Bad map[string]*corrupt.Error
 
 	lines map[string]map[store.TopicPartition]int64
 }
 
 // pointFiles are the checkpoints that repair looks at.
-var pointFiles = []string{checkpoint.RecoveryPointFile, checkpoint.HighWatermarkFile, checkpoint.LogStartFile}
+var pointFiles = []string{checkpoint.RecoveryPointFile, checkpoint.HighWatermarkFile, checkpoint.LogStartFile, checkpoint.CleanerFile}
 
 // ReadLogDir reads marker and checkpoints. With an empty path nothing is known.
 func ReadLogDir(fsys vfs.ReadFS, path string) (*LogDir, error) {
-	d := &LogDir{Path: path, lines: map[string]map[store.TopicPartition]int64{}}
+	d := &LogDir{Path: path, Bad: map[string]*corrupt.Error{}, lines: map[string]map[store.TopicPartition]int64{}}
 	if path == "" {
 		return d, nil
 	}
@@ -45,7 +47,7 @@ func ReadLogDir(fsys vfs.ReadFS, path string) (*LogDir, error) {
 func (d *LogDir) read(fsys vfs.ReadFS, name string) error {
 	lines, err := checkpoint.ReadOffsets(fsys, filepath.Join(d.Path, name))
 	if damage, ok := errors.AsType[*corrupt.Error](err); ok {
-		d.Bad = append(d.Bad, damage)
+		d.Bad[name] = damage
 		return nil
 	}
 	if err != nil {
@@ -71,9 +73,12 @@ func (d *LogDir) point(name string, tp store.TopicPartition) int64 {
 type Partition struct {
 	store.PartitionRef
 	LogDir *LogDir
-	// RecoveryPoint, HighWatermark and LogStart are its lines in the checkpoints, or
+	// RecoveryPoint, HighWatermark, LogStart and Cleaned are its lines in the checkpoints, or
 	// corrupt.Unknown.
-	RecoveryPoint, HighWatermark, LogStart int64
+	RecoveryPoint, HighWatermark, LogStart, Cleaned int64
+	// DataDir is the flag that names the data directory in commands to type next, as
+	// "-d data "; or "".
+	DataDir string
 }
 
 // Partition joins a replica with its lines.
@@ -83,19 +88,29 @@ func (d *LogDir) Partition(ref store.PartitionRef) Partition {
 		RecoveryPoint: d.point(checkpoint.RecoveryPointFile, ref.TopicPartition),
 		HighWatermark: d.point(checkpoint.HighWatermarkFile, ref.TopicPartition),
 		LogStart:      d.point(checkpoint.LogStartFile, ref.TopicPartition),
+		Cleaned:       d.point(checkpoint.CleanerFile, ref.TopicPartition),
 	}
 }
 
+// target is how a command line names the partition, with the data directory in front.
+func (p *Partition) target() string {
+	if p.Broker == store.NoBroker || p.Partition < 0 {
+		return store.ShellWord(p.Dir)
+	}
+	return fmt.Sprintf("%s%s@%d", p.DataDir, p.TopicPartition, p.Broker)
+}
+
 // LowerPoints is the change of the checkpoints that brings every line of the partitions
-// down to their new log ends. Partitions whose log end is not in ends stay as they are.
+// down to their new log ends. Partitions whose log end is not in ends stay as they are. A
+// checkpoint that does not parse is made anew from the lines that do.
 func (d *LogDir) LowerPoints(fsys vfs.ReadFS, ends map[store.TopicPartition]int64) ([]Change, error) {
 	var changes []Change
 	for _, name := range pointFiles {
-		if !d.above(name, ends) {
+		if d.Bad[name] == nil && !d.above(name, ends) {
 			continue
 		}
 		path := filepath.Join(d.Path, name)
-		lines, err := checkpoint.ReadOffsets(fsys, path)
+		lines, err := d.legible(fsys, path)
 		if err != nil {
 			return nil, err
 		}
@@ -109,9 +124,23 @@ func (d *LogDir) LowerPoints(fsys vfs.ReadFS, ends map[store.TopicPartition]int6
 			return nil, err
 		}
 		c.Action = "lowered to the log end"
+		if d.Bad[name] != nil {
+			c.Action = fmt.Sprintf("rebuilt %s from %d legible lines", name, len(lines))
+		}
 		changes = append(changes, c)
 	}
 	return changes, nil
+}
+
+// legible reads the lines of a checkpoint that can be read, of topics that can be.
+func (d *LogDir) legible(fsys vfs.ReadFS, path string) (checkpoint.Offsets, error) {
+	data, err := vfs.ReadAll(fsys, path, maxEpochFile)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(checkpoint.LegibleOffsets(data), func(l checkpoint.OffsetEntry) bool {
+		return store.ValidateTopic(l.Topic) != nil
+	}), nil
 }
 
 func (d *LogDir) above(name string, ends map[store.TopicPartition]int64) bool {

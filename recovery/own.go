@@ -156,7 +156,7 @@ func (m *maker) refuse(list []found) []error {
 		}
 		out = append(out, store.Errorf(store.Damage, d.Kind.KafkaName(), "segment %020d of %s %s: nothing was changed there: %w",
 			f.g.Base, m.plan.Partition.TopicPartition, where, plainDamage{&d}).
-			WithHint("choose: recover --fix (put back what can be proved), --policy skip (lose only the bad bytes), --policy kafka (cut there, lose all behind it); first: logdir recover --dry-run --fix %s%s", m.o.DataDir, m.target()))
+			WithHint("choose: recover --fix (put back what can be proved), --policy skip (lose only the bad bytes), --policy kafka (cut there, lose all behind it); first: logdir recover --dry-run --fix %s", m.target()))
 	}
 	return out
 }
@@ -177,9 +177,9 @@ func (m *maker) tellKept() {
 
 func (m *maker) adviceOn(d damage) string {
 	if d.Kind == corrupt.BadRecords {
-		return "logdir recover --dry-run --deep --policy skip " + m.o.DataDir + m.target()
+		return "logdir recover --dry-run --deep --policy skip " + m.target()
 	}
-	return "logdir recover --dry-run --fix " + m.o.DataDir + m.target()
+	return "logdir recover --dry-run --fix " + m.target()
 }
 
 // plainDamage is a corrupt.Error whose text leaves Kafka's name to the one around it.
@@ -194,13 +194,7 @@ func (p plainDamage) Error() string {
 func (p plainDamage) Unwrap() error { return p.damage }
 
 // target is how a command line names the partition.
-func (m *maker) target() string {
-	p := m.plan.Partition
-	if p.Broker == store.NoBroker || p.Partition < 0 {
-		return p.Dir
-	}
-	return fmt.Sprintf("%s@%d", p.TopicPartition, p.Broker)
-}
+func (m *maker) target() string { return m.plan.Partition.target() }
 
 // cutOut plans to take all damaged ranges out of a segment, but for batches that are kept.
 // The last of them, if they are its tail, are one cut; a row each for the others.

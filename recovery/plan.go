@@ -33,9 +33,6 @@ type Options struct {
 	Deep bool
 	// IndexInterval is index.interval.bytes; 0 means 4096.
 	IndexInterval int
-	// DataDir is the flag that names the data directory in commands to type next, as
-	// "-d data "; or "".
-	DataDir string
 	// TrimIndexes takes preallocated space off index files, which a clean marker demands.
 	TrimIndexes bool
 }

@@ -199,18 +199,20 @@ func TestNeighboursPutBackInTurn(t *testing.T) {
 	}
 }
 
-// TestPoints: lines beyond the log end come down to it; those of others stay.
+// TestPoints: lines beyond the log end come down to it; those of others stay. Of a file that
+// does not parse the legible lines are kept.
 func TestPoints(t *testing.T) {
 	fsys := single(t, fixtureF(t))
 	for _, name := range pointFiles {
 		must(t, checkpoint.WriteOffsets(fsys, "d/"+name, checkpoint.Offsets{{Topic: "bar", Offset: 99}, {Topic: "foo", Offset: 12}}))
 	}
 	must(t, checkpoint.WriteOffsets(fsys, "d/"+checkpoint.HighWatermarkFile, checkpoint.Offsets{{Topic: "foo", Offset: 7}}))
+	put(t, fsys, "d/"+checkpoint.CleanerFile, []byte("0\n7\nbar 0\x00\x00\nfoo 0 12\nfoo 0 3\nfo/o 0 1\nbar 1 5"))
 	d, err := ReadLogDir(fsys, "d")
 	must(t, err)
 	changes, err := d.LowerPoints(fsys, map[store.TopicPartition]int64{{Topic: "foo"}: 10})
 	must(t, err)
-	if len(changes) != 2 {
+	if len(changes) != 3 {
 		t.Fatalf("%d files change", len(changes))
 	}
 	_, err = Job{Quarantine: quarantineOf(fsys), Command: "recover", Now: testNow, Changes: changes}.Execute(t.Context())
@@ -219,6 +221,7 @@ func TestPoints(t *testing.T) {
 		checkpoint.RecoveryPointFile: "0\n2\nbar 0 99\nfoo 0 10\n",
 		checkpoint.LogStartFile:      "0\n2\nbar 0 99\nfoo 0 10\n",
 		checkpoint.HighWatermarkFile: "0\n1\nfoo 0 7\n",
+		checkpoint.CleanerFile:       "0\n2\nfoo 0 10\nbar 1 5\n",
 	} {
 		if got := string(read(t, fsys, "d/"+name)); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

@@ -33,7 +33,7 @@ func MakeTruncate(ctx context.Context, fsys vfs.ReadFS, p Partition, offset int6
 	if m.before.damaged() {
 		d := *firstDamaged(m.before)
 		return nil, store.Errorf(store.Damage, d.Kind.KafkaName(), "%s is damaged: nothing was cut: %w", p.TopicPartition, plainDamage{&d}).
-			WithHint("logdir recover --dry-run %s%s", m.o.DataDir, m.target())
+			WithHint("logdir recover --dry-run %s", m.target())
 	}
 	return m.plan, m.truncate(offset, roundDown)
 }
@@ -223,7 +223,7 @@ func MakeReindex(ctx context.Context, fsys vfs.ReadFS, p Partition, interval int
 	if m.after.damaged() {
 		d := *firstDamaged(m.after)
 		m.plan.Left = append(m.plan.Left, store.Errorf(store.Damage, d.Kind.KafkaName(), "%s: its log is damaged: %w", p.TopicPartition, plainDamage{&d}).
-			WithHint("logdir recover --dry-run %s%s", m.o.DataDir, m.target()))
+			WithHint("logdir recover --dry-run %s", m.target()))
 	}
 	return m.plan, rows, nil
 }

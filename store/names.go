@@ -126,3 +126,14 @@ func differ(a, b byte) int {
 	}
 	return 1
 }
+
+// ShellWord is a word as a command line to type has it: quoted if it must be.
+func ShellWord(word string) string {
+	plain := func(r rune) bool {
+		return r < 0x80 && (topicByte(byte(r)) || strings.ContainsRune("/:@,=+%", r))
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

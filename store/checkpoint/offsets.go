@@ -52,6 +52,19 @@ func parseOffsetLine(l line) (e OffsetEntry, err *corrupt.Error) {
 	return OffsetEntry{parts[0].text, int32(partition), offset}, err
 }
 
+// LegibleOffsets gives the entries of every line that is one, whatever is wrong with the
+// rest of the file. Of a partition that stands twice it takes the first.
+func LegibleOffsets(data []byte) Offsets {
+	var entries Offsets
+	seen := map[[2]string]int{}
+	for l := range lines(data) {
+		if e, err := parseOffsetLine(l); err == nil && checkOffsetLine(l, e, seen) == nil {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
 // CheckOffsets judges what ParseOffsets lets pass: empty names, negative numbers and
 // partitions that stand twice. A file that does not parse gives that one error.
 func CheckOffsets(data []byte) []*corrupt.Error {
