@@ -76,12 +76,13 @@ func (c *Cluster) times(p Properties) (err error) {
 
 // versions are the requests as they are sent. Transactions are held to the protocol before
 // KIP-890's second part, in which partitions and offsets are added by requests of their
-// own: every broker since 0.11 knows it, and so the steps are the same everywhere.
+// own: every broker since 0.11 knows it, and so the steps are the same everywhere. Offsets
+// are asked for and committed by the names of topics, not by their ids.
 func versions() *kversion.Versions {
 	v := kversion.Stable()
 	for key, most := range map[kmsg.Key]int16{
 		kmsg.Produce: 11, kmsg.AddPartitionsToTxn: 3, kmsg.AddOffsetsToTxn: 3,
-		kmsg.TxnOffsetCommit: 4, kmsg.EndTxn: 4,
+		kmsg.TxnOffsetCommit: 4, kmsg.EndTxn: 4, kmsg.OffsetCommit: 9, kmsg.OffsetFetch: 9,
 	} {
 		v.SetMaxKeyVersion(key.Int16(), most)
 	}

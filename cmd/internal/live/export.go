@@ -159,10 +159,25 @@ func (x *Export) attempt(ctx context.Context) error {
 	x.waiting = slices.Clone(x.streams)
 	for {
 		more, err := x.transaction(ctx)
-		if err != nil || !more {
+		if err != nil {
 			return err
 		}
+		if !more {
+			return x.settle(ctx)
+		}
 	}
+}
+
+// settle waits until the last transaction is visible: its end is decided, but the markers
+// that let consumers read on may still be on their way. Opening once more waits for them.
+func (x *Export) settle(ctx context.Context) error {
+	if x.records() == 0 {
+		return nil
+	}
+	if err := x.to.open(ctx); err != nil && retriable(err) {
+		return err
+	}
+	return nil
 }
 
 // resume asks the cluster how far it is, and settles whether the transaction before, if

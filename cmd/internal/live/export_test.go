@@ -123,7 +123,7 @@ func failsAt(t *testing.T, n int, end error, after bool) (was bool) {
 			err = exportOnce(t, f, fs)
 		}
 		was = f.calls >= n
-		if killed := end == error(errKilled) && was; killed != (runs == 2) {
+		if passes := end != error(errKilled); passes && runs != 1 || runs > 2 {
 			t.Errorf("call %d: %d runs", n, runs)
 		}
 		f.requireOnce(t)
