@@ -57,15 +57,15 @@ func (f *follower) open() (err error) {
 func (f *follower) join() error {
 	to := f.cut()
 	apart, err := f.apart(to)
-	switch {
-	case err != nil:
-		return err
-	case apart:
-		return f.restart()
-	case to < f.at.end:
-		return f.truncate(to)
+	if err == nil && !apart && to < f.at.end {
+		if err = f.truncate(to); err == nil {
+			apart, err = f.apart(f.at.end) // whole batches were cut: it may end before to
+		}
 	}
-	return nil
+	if err == nil && apart {
+		err = f.restart()
+	}
+	return err
 }
 
 // apart tells whether a log that ends at an offset has nothing of the leader's: it ends

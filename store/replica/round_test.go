@@ -301,6 +301,25 @@ func TestStartAboveTheEnd(t *testing.T) {
 	}
 }
 
+// TestCutBelowTheStart: the cut falls inside a batch of the follower's, which goes whole. The
+// log then ends below the leader's start.
+func TestCutBelowTheStart(t *testing.T) {
+	l := newLab(t, 2)
+	l.leadFrame(twoRecords("a"))
+	l.crash(1)
+	l.promote(2, replica.Vote{Unclean: true})
+	l.lead("b")
+	l.must(l.c.SetLogStarts(l.ctx, 2, cluster.Points{tp: 1}))
+	l.start(1)
+	l.round(replica.Options{})
+	l.wantMarks(1, 1, 1)
+	l.lead("c")
+	l.round(replica.Options{})
+	if diff := cmp.Diff([]string{"1/1 c"}, l.log(1)[len(l.log(1))-1:]); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestRoundWithoutLeader(t *testing.T) {
 	l := newLab(t, 2)
 	l.stop(2)
