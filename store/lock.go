@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net/url"
@@ -45,7 +47,7 @@ func (l *Locks) Partition(ctx context.Context, tp TopicPartition) (io.Closer, er
 }
 
 // PartitionLockName is the file that locks a partition: a reader asks whether it is held.
-func PartitionLockName(tp TopicPartition) string { return "partition." + tp.Dir() }
+func PartitionLockName(tp TopicPartition) string { return lockFileName("partition." + tp.Dir()) }
 
 // PartitionHeld tells whether somebody else holds the partition's lock just now.
 func (l *Locks) PartitionHeld(tp TopicPartition) (bool, error) {
@@ -62,7 +64,21 @@ func (l *Locks) DLQHeld(tp TopicPartition) (bool, error) {
 	return l.fs.Locked(filepath.Join(l.dir, dlqLockName(tp)))
 }
 
-func dlqLockName(tp TopicPartition) string { return "dlq." + tp.Dir() }
+func dlqLockName(tp TopicPartition) string { return lockFileName("dlq." + tp.Dir()) }
+
+// maxFileName is how long a file's name can be, in bytes, on every file system that matters.
+const maxFileName = 255
+
+// lockFileName is name, or where that is too long its beginning and a hash of the whole: a
+// topic's name may be as long as a folder's, and leaves no room for a word before it.
+func lockFileName(name string) string {
+	if len(name) <= maxFileName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	tail := "." + hex.EncodeToString(sum[:16])
+	return name[:maxFileName-len(tail)] + tail
+}
 
 // Transaction locks one transactional id.
 func (l *Locks) Transaction(ctx context.Context, id string) (io.Closer, error) {
@@ -99,6 +115,7 @@ func (l *Locks) Named(ctx context.Context, name string) (io.Closer, error) {
 // take waits first in a queue of this Locks, then for other processes: record locks can
 // only be polled, which a thousand goroutines should not do.
 func (l *Locks) take(ctx context.Context, file, what string) (io.Closer, error) {
+	file = lockFileName(file)
 	deadline := time.Now().Add(l.timeout)
 	queue := l.queue(file)
 	err := l.await(ctx, queue)

@@ -3,6 +3,8 @@ package store_test
 import (
 	"context"
 	"errors"
+	"io"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -118,5 +120,31 @@ func TestLocksFolderTidiedAway(t *testing.T) {
 	}
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestLocksLongNames: two topics with names as long as Kafka allows, which differ at their
+// ends only, are locked apart in files whose names a file system takes.
+func TestLocksLongNames(t *testing.T) {
+	fs := lockDir(t)
+	locks := store.NewLocks(fs, "locks", 0)
+	for _, end := range []string{"a", "b"} {
+		tp := store.TopicPartition{Topic: strings.Repeat("x", 248) + end, Partition: 99999}
+		for _, lock := range []func(context.Context, store.TopicPartition) (io.Closer, error){locks.Partition, locks.DLQ} {
+			held, err := lock(t.Context(), tp)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer held.Close()
+		}
+	}
+	names, err := fs.ReadDir("locks")
+	if err != nil || len(names) != 4 {
+		t.Errorf("%d lock files, %v, want 4", len(names), err)
+	}
+	for _, n := range names {
+		if len(n.Name()) > 255 {
+			t.Errorf("%s: %d bytes", n.Name(), len(n.Name()))
+		}
 	}
 }
