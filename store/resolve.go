@@ -136,7 +136,7 @@ func (r *resolver) topic(t Target) ([]PartitionRef, error) {
 // choose takes from all replicas of a topic those that the target means.
 func (r *resolver) choose(t Target, refs []PartitionRef) ([]PartitionRef, error) {
 	var out []PartitionRef
-	var leaderless *TopicPartition
+	var leaderless []PartitionRef
 	for _, ref := range refs {
 		if !t.Has(ref.Partition) || ref.PutAside() {
 			continue
@@ -145,17 +145,28 @@ func (r *resolver) choose(t Target, refs []PartitionRef) ([]PartitionRef, error)
 		if ok {
 			out = append(out, ref)
 		} else if !known {
-			leaderless = &ref.TopicPartition
+			leaderless = append(leaderless, ref)
 		}
 	}
 	switch {
 	case leaderless != nil:
-		return nil, Errorf(Refused, "LEADER_NOT_AVAILABLE", "%s has no leader", leaderless).
-			WithHint("name a replica: %s@%d", leaderless, refs[0].Broker)
+		return nil, noLeaders(leaderless)
 	case len(out) == 0:
 		return nil, noReplica(t, refs)
 	}
 	return out, nil
+}
+
+// noLeaders says of each partition once that it has no leader. Its replicas stand together.
+func noLeaders(refs []PartitionRef) error {
+	var errs []error
+	for i, ref := range refs {
+		if i == 0 || refs[i-1].TopicPartition != ref.TopicPartition {
+			errs = append(errs, Errorf(Refused, "LEADER_NOT_AVAILABLE", "%s has no leader", ref.TopicPartition).
+				WithHint("name a replica: %s@%d", ref.TopicPartition, ref.Broker))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func noReplica(t Target, refs []PartitionRef) error {
