@@ -62,7 +62,7 @@ func Detect(fsys vfs.ReadFS, path string) (*Dir, error) {
 	d := &Dir{FS: fsys, Path: filepath.Clean(path)}
 	info, err := fsys.Stat(d.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, notDataDir(path, "there is nothing there")
+		return nil, notDataDir(path, "there is nothing there").WithHint("logdir init -d %s", path)
 	}
 	if err != nil {
 		return nil, err
@@ -74,14 +74,23 @@ func Detect(fsys vfs.ReadFS, path string) (*Dir, error) {
 		return nil, err
 	}
 	if d.Kind, err = d.detectDir(); err == nil && d.Kind == "" {
-		err = notDataDir(path, "it holds neither cluster.json nor meta.properties nor partitions")
+		err = d.noKind(path)
 	}
 	return d, err
 }
 
+// noKind says that path is a directory of no kind. Only in an empty one init makes a cluster.
+func (d *Dir) noKind(path string) *Error {
+	e := notDataDir(path, "it holds neither cluster.json nor meta.properties nor partitions")
+	if len(d.names) == 0 {
+		return e.WithHint("logdir init -d %s", path)
+	}
+	return e
+}
+
 func notDataDir(path, why string) *Error {
 	return Errorf(NotFound, "", "%s: not a data directory: %s", path, why).
-		WithHint("logdir init -d %s", path)
+		WithHint("name one with -d DIR; logdir init -d DIR makes a new one")
 }
 
 func (d *Dir) detectFile() error {

@@ -73,7 +73,7 @@ func TestDetect(t *testing.T) {
 				}
 				return
 			}
-			if e, ok := errors.AsType[*store.Error](err); !ok || e.Class != store.NotFound || !strings.HasPrefix(e.Hint, "logdir init") {
+			if e, ok := errors.AsType[*store.Error](err); !ok || e.Class != store.NotFound || !strings.Contains(e.Hint, "logdir init") {
 				t.Errorf("%v, want not a data directory", err)
 			}
 		})
