@@ -52,6 +52,14 @@
 //
 // Truncate: see there; each step leaves a log that ends at a batch and can be cut again.
 //
+// Retention: segments go from the oldest on, the .log first, each synced: what a crash leaves
+// is a log that begins somewhere before its new start. A log start offset is checkpointed
+// before what lies below it goes.
+//
+// Compaction, which package cleaner does: segments are written beside as .cleaned, then
+// renamed to .swap, then moved in place. A reader takes a .swap for the segment that it will
+// be, so no crash in between hides a record from it.
+//
 // Creating a partition: all files, then a sync of the directory, then (one for many
 // partitions) of the log dir; package cluster publishes the topic last.
 package store
