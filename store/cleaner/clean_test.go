@@ -356,3 +356,46 @@ func TestCommitAfterAbort(t *testing.T) {
 		5..5: 5 z=1
 	`, l.batches())
 }
+
+// TestReadingWhileSegmentsAreJoined: who listed the segments before reads on in the joined
+// one, and misses nothing; so does who looks while they are moved in place.
+func TestReadingWhileSegmentsAreJoined(t *testing.T) {
+	l := newLab(t)
+	for _, v := range []string{"1", "2", "3"} {
+		l.append(plain(), "a="+v, "k"+v+"="+v)
+		l.roll()
+	}
+	l.append(plain(), "z=1")
+	c := l.reader().From(0)
+	defer c.Close()
+	if !c.Next() {
+		t.Fatal(c.Err())
+	}
+	r, err := cleaner.Clean(t.Context(), l.fs, l.reader(), l.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Promote(); err != nil {
+		t.Fatal(err)
+	}
+	const compacted = `
+		0..1: 1 k1=1
+		2..3: 3 k2=2
+		4..5: 4 a=3, 5 k3=3
+		6..6: 6 z=1
+	`
+	for i, m := range r.Moves() {
+		equal(t, fmt.Sprintf("before move %d", i), compacted, l.batches())
+		if err := move(l.fs, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	equal(t, "in the end", compacted, l.batches())
+	var rest []int64
+	for c.Next() {
+		rest = append(rest, c.Batch().BaseOffset())
+	}
+	if diff := cmp.Diff([]int64{2, 4, 6}, rest); diff != "" || c.Err() != nil {
+		t.Errorf("%v: %s", c.Err(), diff)
+	}
+}

@@ -177,15 +177,19 @@ func install(fsys *memfs.FS, r *cleaner.Result) error {
 		return err
 	}
 	for _, m := range r.Moves() {
-		var err error
-		if m.Cleaned != "" {
-			err = fsys.Rename(m.Swap, m.Path)
-		} else if err = fsys.Remove(m.Path); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		if err != nil {
+		if err := move(fsys, m); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func move(fsys *memfs.FS, m cleaner.Move) error {
+	if m.Cleaned != "" {
+		return fsys.Rename(m.Swap, m.Path)
+	}
+	if err := fsys.Remove(m.Path); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }
