@@ -220,8 +220,10 @@ func TestCheckCommittedOffsets(t *testing.T) {
 	b.Reset(meta)
 	var gone []byte // the key of a commit that a tombstone takes back
 	for i, c := range []group.OffsetCommit{
-		{Group: "gone", Topic: "t", Offset: 99}, {Group: "good", Topic: "t", Offset: 30},
-		{Group: "ahead", Topic: "t", Offset: 31}, {Group: "elsewhere", Topic: "u", Offset: 99},
+		{Group: "gone", Topic: "t", Offset: 99},
+		{Group: "good", Topic: "t", Offset: 30},
+		{Group: "ahead", Topic: "t", Offset: 31},
+		{Group: "elsewhere", Topic: "u", Offset: 99},
 	} {
 		c.LeaderEpoch, c.ExpireTimestamp = -1, -1
 		key, err := c.AppendKey(nil)

@@ -62,23 +62,30 @@ func TestCleanStart(t *testing.T) {
 		{"whole", map[int64][]byte{0: slices.Concat(data(t, 0), data(t, 2), marker(t, 4))}, 1, nil, ""},
 		{
 			"magic 1, a codec in the byte behind, nothing compressed",
-			map[int64][]byte{0: slices.Concat(data(t, 0), set(set(data(t, 2), magic, 1), codec, 1))}, 1, nil, "InvalidRecordException",
+			map[int64][]byte{0: slices.Concat(data(t, 0), set(set(data(t, 2), magic, 1), codec, 1))},
+			1, nil, "InvalidRecordException",
 		},
 		{
 			"magic 1, no codec in the byte behind",
-			map[int64][]byte{0: slices.Concat(data(t, 0), set(set(data(t, 2), magic, 1), codec, 8))}, 1, nil, "",
+			map[int64][]byte{0: slices.Concat(data(t, 0), set(set(data(t, 2), magic, 1), codec, 8))},
+			1, nil, "",
 		},
 		{
 			"a marker whose batch is 20 bytes too long",
-			map[int64][]byte{0: slices.Concat(data(t, 0), set(marker(t, 2), length, 66+20), zeros[:20])}, 1, nil, "InvalidRecordException",
+			map[int64][]byte{0: slices.Concat(data(t, 0), set(marker(t, 2), length, 66+20), zeros[:20])},
+			1, nil, "InvalidRecordException",
 		},
 		{
 			"an open transaction that begins before zeros",
-			map[int64][]byte{0: slices.Concat(data(t, 0), zeros), 10: data(t, 10)}, 10, []producer.Entry{open}, "CorruptRecordException",
+			map[int64][]byte{0: slices.Concat(data(t, 0), zeros), 10: data(t, 10)},
+			10,
+			[]producer.Entry{open},
+			"CorruptRecordException",
 		},
 		{
 			"zeros, and no transaction is open",
-			map[int64][]byte{0: slices.Concat(data(t, 0), zeros), 10: nil}, 10, nil, "",
+			map[int64][]byte{0: slices.Concat(data(t, 0), zeros), 10: nil},
+			10, nil, "",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
