@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -110,13 +111,23 @@ func (o *produceOptions) run(ctx context.Context, env *Env, args []string) (err 
 
 // validate refuses what contradicts itself, before anything is opened.
 func (o *produceOptions) validate() error {
-	checks := []func() error{o.validateInput, o.validateIdentity, o.validateSending}
+	checks := []func() error{o.validateTopic, o.validateInput, o.validateIdentity, o.validateSending}
 	for _, check := range checks {
 		if err := check(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// validateTopic answers the habit of fetch, where a partition stands behind the topic.
+func (o *produceOptions) validateTopic() error {
+	topic, parts, ok := strings.Cut(o.topic, ":")
+	if !ok {
+		return nil
+	}
+	return store.Errorf(store.Usage, "INVALID_TOPIC_EXCEPTION", "%q is no topic: produce takes the partition as a flag", o.topic).
+		WithHint("logdir produce %s -p %s", topic, parts)
 }
 
 func (o *produceOptions) validateInput() error {
@@ -167,6 +178,8 @@ func (o *produceOptions) validateSending() error {
 		return usagef("retries and times are not negative")
 	case o.loseAcks < 0 || o.loseAcks > 0 && o.acks == "0":
 		return usagef("--lose-acks %d: there are no acknowledgements to lose", o.loseAcks)
+	case o.lingerMs < -1:
+		return usagef("--linger-ms %d: want -1, 0 or more", o.lingerMs)
 	case o.crashAfter < 0:
 		return usagef("--crash-after %d is negative", o.crashAfter)
 	case o.partition >= 0 && (o.given("partitioner") || o.given("unkeyed")):

@@ -81,8 +81,11 @@ func (p *producer) parse(text []byte, stamp int64) (partition int, err error) {
 func (p *producer) parseJSON(line []byte) (partition int, err error) {
 	parsed, err := p.parser.Parse(line)
 	if err != nil {
-		return 0, store.Errorf(store.Failed, "INVALID_RECORD", "record %d of the input: %w", p.records, err).
-			WithHint("the records before it were sent")
+		e := store.Errorf(store.Failed, "INVALID_RECORD", "record %d of the input: %w", p.records, err)
+		if p.records > 1 {
+			e = e.WithHint("the records before it were sent")
+		}
+		return 0, e
 	}
 	r := &p.record
 	r.Key, r.Value = parsed.Key, parsed.Value

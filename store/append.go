@@ -148,7 +148,7 @@ func (w *writer) fits(b *record.Batch) error {
 	switch {
 	case b.Size() > c.MaxMessageBytes:
 		return Errorf(Refused, "MESSAGE_TOO_LARGE", "a batch of %d bytes, %s takes %d", b.Size(), c.TopicPartition, c.MaxMessageBytes).
-			WithHint("a smaller --batch-size, or topic alter -c max.message.bytes=%d", b.Size())
+			WithHint("a smaller --batch-size, or logdir topic alter %s -c max.message.bytes=%d", c.Topic, b.Size())
 	case int64(b.Size()) > c.SegmentBytes:
 		return Errorf(Refused, "RECORD_LIST_TOO_LARGE", "a batch of %d bytes, a segment of %s takes %d", b.Size(), c.TopicPartition, c.SegmentBytes).
 			WithHint("a smaller --batch-size, or topic alter -c segment.bytes=%d", b.Size())
