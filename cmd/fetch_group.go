@@ -69,7 +69,7 @@ func (o *fetchOptions) readAsMember(ctx context.Context, env *Env, c *cluster.Cl
 	if err != nil {
 		return err
 	}
-	p.fetch.filters = filters
+	p.fetch.filters, p.leaves = filters, true
 	if o.follow {
 		return p.follow(ctx, !o.noCommit)
 	}

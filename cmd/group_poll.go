@@ -119,6 +119,7 @@ type poll struct {
 	co      *group.Coordinator
 	fetch   *fetchRun
 	view    *group.View
+	leaves  bool // the member does not outlive the command
 }
 
 func (e *Env) newPoll(ctx context.Context, c *cluster.Cluster, co *group.Coordinator, o *fetchOptions, v *group.View) (*poll, error) {
@@ -241,9 +242,12 @@ func (p *poll) inRange(ref store.PartitionRef, at *group.Position) error {
 }
 
 func (p *poll) noOffset(at *group.Position) error {
-	return store.Errorf(store.NotFound, "NO_OFFSET_FOR_PARTITION", "%s: group %s has committed nothing, and %s joined with --reset none",
-		at.TopicPartition(), p.view.Group, p.view.Member).
-		WithHint("logdir group seek %s --member %s -t %s --to start", p.view.Group, p.view.Member, at.TopicPartition())
+	e := store.Errorf(store.NotFound, "NO_OFFSET_FOR_PARTITION", "%s: group %s has committed nothing, and %s joined with --reset none",
+		at.TopicPartition(), p.view.Group, p.view.Member)
+	if p.leaves {
+		return e.WithHint("logdir group reset-offsets %s -t %s --to start", p.view.Group, at.TopicPartition())
+	}
+	return e.WithHint("logdir group seek %s --member %s -t %s --to start", p.view.Group, p.view.Member, at.TopicPartition())
 }
 
 func outOfRange(tp store.TopicPartition, offset, start, end int64) error {
