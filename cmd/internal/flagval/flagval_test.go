@@ -43,6 +43,7 @@ func TestOffsetSpec(t *testing.T) {
 		{"@2026-01-01", from(at(newYear))},
 		{"@2026-01-01T00:00:00Z", from(at(newYear))},
 		{"@2026-01-01T01:00:00+01:00", from(at(newYear))},
+		{"@2026-01-01T00:00:00.000", from(at(newYear))}, // kafka-consumer-groups' --to-datetime
 		{"@-1h", from(hourAgo)},
 		{"@2026-01-01:2026-01-02", between(at(newYear), at(newYear+86400000))},
 		{"@2026-01-01T00:00:00Z:2026-01-01T00:00:01Z", between(at(newYear), at(newYear+1000))},

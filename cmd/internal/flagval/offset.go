@@ -210,12 +210,16 @@ func (o *OffsetSpec) setKcat(end byte, s string) error {
 
 var errTime = errors.New("want a time: ms, RFC 3339, YYYY-MM-DD, or an age such as -1h")
 
-// ParseMoment reads a time: ms since 1970, RFC 3339, a day (its start, UTC), or an age.
+// withoutZone is how kafka-consumer-groups wants a time: RFC 3339 but for the zone, in UTC.
+const withoutZone = "2006-01-02T15:04:05.999999999"
+
+// ParseMoment reads a time: ms since 1970, RFC 3339 (without a zone in UTC), a day (its
+// start, UTC), or an age.
 func ParseMoment(s string) (Moment, error) {
 	if ms, err := strconv.ParseUint(s, 10, 63); err == nil {
 		return Moment{Millis: int64(ms)}, nil
 	}
-	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+	for _, layout := range []string{time.RFC3339Nano, withoutZone, time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return Moment{Millis: t.UnixMilli()}, nil
 		}
