@@ -73,7 +73,10 @@ func (o topicAlterOptions) alter(ctx context.Context, env *Env, c *cluster.Clust
 	if err != nil {
 		return err
 	}
-	if o.partitions > 0 {
+	switch {
+	case o.partitions > 0 && o.dryRun:
+		env.Note("%s would have %d partitions: records with a key would go elsewhere than before", name, o.partitions)
+	case o.partitions > 0:
 		env.Note("%s has %d partitions now: records with a key go elsewhere than before", name, o.partitions)
 	}
 	return env.Print(overrideReport(t))
