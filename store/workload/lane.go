@@ -6,8 +6,13 @@ import (
 	"logdir/store/client"
 )
 
-// laneBytes is how much waits in a lane before producers wait for the writer.
-const laneBytes = 256 << 10
+const (
+	// worthwhile is how much has to wait for the writer to be woken: smaller writes cost
+	// more than they bring.
+	worthwhile = 64 << 10
+	// laneBytes is how much waits in a lane before producers wait for the writer.
+	laneBytes = 256 << 10
+)
 
 // lane is where closed batches of one partition, of all producers, wait for the writer.
 type lane struct {
@@ -30,8 +35,9 @@ func newLane(partition int) *lane {
 	return l
 }
 
-// put copies the batches of q to the end of the lane, once there is room.
-func (l *lane) put(q client.Request) {
+// put copies the batches of q to the end of the lane, once there is room, and tells whether
+// what waits there is worth a write.
+func (l *lane) put(q client.Request) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(l.waiting.frames) >= laneBytes {
@@ -39,6 +45,7 @@ func (l *lane) put(q client.Request) {
 	}
 	l.waiting.frames = append(l.waiting.frames, q.Frames...)
 	l.waiting.batches = append(l.waiting.batches, q.Batches...)
+	return len(l.waiting.frames) >= worthwhile
 }
 
 // take takes everything that waits, and leaves the memory of empty for what comes.

@@ -94,8 +94,9 @@ func (p *producer) ship() {
 	}
 	closed := p.accumulator.Take()
 	for _, q := range closed {
-		p.run.lanes[q.Partition].put(q)
-		p.run.writerOf(q.Partition).ring()
+		if p.run.lanes[q.Partition].put(q) {
+			p.run.writerOf(q.Partition).ring()
+		}
 	}
 	p.accumulator.Recycle(closed)
 }
