@@ -23,6 +23,7 @@ type run struct {
 	// values are what it wrote, by partition; offset is what it sent, -1 for nothing.
 	values [2][]string
 	offset int64
+	sent   int // when it sent the offset, counted
 }
 
 // entry is a record in the log of the model.
@@ -39,6 +40,7 @@ type txnModel struct {
 	runs   []*run // all, the oldest first
 	logs   [2][]*entry
 	offset int64 // committed for g, -1 for none
+	sent   int   // when that was sent
 	n      int
 }
 
@@ -82,8 +84,9 @@ func (m *txnModel) over(r *run, committed bool) {
 			}
 		}
 	}
-	if committed && r.offset >= 0 {
-		m.offset = r.offset
+	// As in Kafka it counts which was sent last, not which was committed last.
+	if committed && r.offset >= 0 && r.sent > m.sent {
+		m.offset, m.sent = r.offset, r.sent
 	}
 }
 
@@ -133,7 +136,8 @@ func (m *txnModel) Produce(t *rapid.T) {
 func (m *txnModel) SendOffset(t *rapid.T) {
 	r, offset := m.some(t), rapid.Int64Range(0, 99).Draw(t, "offset")
 	if m.judge(t, r, m.sendOffset(r.id, r.epoch, offset)) {
-		r.offset = offset
+		m.n++
+		r.offset, r.sent = offset, m.n
 	}
 }
 
