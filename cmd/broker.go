@@ -36,7 +36,7 @@ func newBrokerListCmd(env *Env) *cobra.Command {
 		Example: `  logdir broker list
   logdir broker list --json`,
 		Args:        cobra.NoArgs,
-		Annotations: about("0 1 2 3 5", "logdir-topic(1)"),
+		Annotations: about("0 1 2 3 5", "logdir-broker(1)"),
 		RunE:        func(*cobra.Command, []string) error { return listBrokers(env) },
 	}
 }

@@ -45,11 +45,25 @@ func flagValueName(f *pflag.Flag) (name, usage string) {
 	if f.NoOptDefVal != "" {
 		return "", f.Usage
 	}
-	name, usage = pflag.UnquoteUsage(f)
+	name, _ = pflag.UnquoteUsage(f)
+	usage = strings.ReplaceAll(withoutValue(f.Usage), "`", "")
 	if strings.Contains(name, "|") {
 		return name, usage
 	}
 	return strings.ToUpper(name), usage
+}
+
+// withoutValue leaves out an end that only names the value, which stands beside the flag
+// already: "how many: a `number`" is "how many".
+func withoutValue(usage string) string {
+	text, value, ok := strings.Cut(usage, ": a `")
+	if !ok {
+		text, value, ok = strings.Cut(usage, ": `")
+	}
+	if _, rest, closed := strings.Cut(value, "`"); ok && closed && (rest == "" || strings.HasPrefix(rest, " (")) {
+		return text + rest
+	}
+	return usage
 }
 
 // flagDefault is " (default X)", or nothing where the default is empty or a zero that

@@ -43,7 +43,7 @@ func (g *Global) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&g.json, "json", "J", false, "short for --output json")
 	fs.BoolVar(&g.NoHeader, "no-header", false, "no header line in table and tsv")
 	fs.StringVar(&g.now, "now", "", "the clock: a `time` in ms or RFC 3339 (default the wall clock)")
-	fs.StringSliceVar(&g.Failpoints, "failpoint", nil, "die at that point with exit code 99: a `name`")
+	fs.StringSliceVar(&g.Failpoints, "failpoint", nil, "die at this `point` with exit code 99; a wrong name lists them all")
 	fs.DurationVar(&g.LockTimeout, "lock-timeout", 10*time.Second, "how long to wait for another process: a `duration`, 0 for not at all")
 	fs.BoolVarP(&g.Yes, "yes", "y", false, "answer confirmations with yes")
 	fs.BoolVar(&g.Yes, "execute", false, "as --yes, in Kafka's spelling")

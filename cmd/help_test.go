@@ -44,3 +44,19 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		}
 	}
 }
+
+// The name of a value stands beside its flag and not once more behind the explanation,
+// unless something follows that needs it.
+func TestFlagTextWithoutValue(t *testing.T) {
+	for usage, want := range map[string]string{
+		"how many: a `number`":                      "how many",
+		"a config: `name=value` (repeatable)":       "a config (repeatable)",
+		"stop after so many: a `number`, 0 for all": "stop after so many: a `number`, 0 for all",
+		"`level`: one or two":                       "`level`: one or two",
+		"with a colon: but no value":                "with a colon: but no value",
+	} {
+		if got := withoutValue(usage); got != want {
+			t.Errorf("%q: %q, want %q", usage, got, want)
+		}
+	}
+}

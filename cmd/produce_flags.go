@@ -99,7 +99,7 @@ func (o *produceOptions) addIdentityFlags(c *cobra.Command, fs *pflag.FlagSet) {
 // defineFailureFlags defines what an experimenter lets go wrong.
 func (o *produceOptions) defineFailureFlags(fs *pflag.FlagSet) {
 	fs.Int32Var(&o.leaderEpoch, "leader-epoch", client.AnyEpoch, "the leader `epoch` this producer believes in; a stale one is fenced")
-	fs.IntVar(&o.loseAcks, "lose-acks", 0, "pretend that the first `number` acknowledgements got lost, so that they are sent again")
+	fs.IntVar(&o.loseAcks, "lose-acks", 0, "pretend that so many acknowledgements got lost, the first ones; their batches are sent again: a `number`")
 	fs.Int64Var(&o.crashAfter, "crash-after", 0, "die after so many records: a `number`; what is still open is lost")
 }
 

@@ -37,7 +37,7 @@ thing and closes them. A broker's log.dirs folder is a data directory like any o
   logdir verify-crc -d /var/lib/kafka/data`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Annotations:   about("0 2", "logdir(1)", "logdir help concepts"),
+		Annotations:   about("0 2", "logdir(1)", "logdir help concepts", "logdir help exit-codes"),
 	}
 	showVersion := root.Flags().Bool("version", false, "print the version")
 	root.RunE = func(c *cobra.Command, _ []string) error {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -133,9 +134,24 @@ func argsError(c *cobra.Command, check cobra.PositionalArgs, args []string) erro
 	}
 	msg := err.Error()
 	if strings.Contains(msg, "arg(s)") || strings.HasPrefix(msg, "unknown command") { // cobra's own words
-		msg = fmt.Sprintf("%s: wrong number of arguments: %d", c.CommandPath(), len(args))
+		msg = miscounted(c, args)
 	}
 	return &usageError{cmd: c, msg: msg}
+}
+
+// miscounted says which argument of the usage line is missing, or which one is not in it.
+func miscounted(c *cobra.Command, args []string) string {
+	wanted, _, _ := strings.Cut(c.Use, " -")
+	words := strings.Fields(wanted)[1:]
+	required := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.HasPrefix(w, "[") })
+	switch {
+	case slices.Contains(words, "|"): // one form or another
+	case len(args) < len(required):
+		return fmt.Sprintf("%s: %s is missing", c.CommandPath(), strings.TrimSuffix(required[len(args)], "..."))
+	case len(args) > len(words):
+		return fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), args[len(words)])
+	}
+	return fmt.Sprintf("%s: wrong number of arguments: %d", c.CommandPath(), len(args))
 }
 
 // flagError turns what pflag says into a usage error, with the nearest flag.
