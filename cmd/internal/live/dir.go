@@ -93,7 +93,9 @@ func (d *Dir) claim() error {
 		return err
 	}
 	for _, e := range names {
-		if e.Name() != store.BrokerLockFile {
+		switch e.Name() {
+		case store.BrokerLockFile, checkpoint.MetaPropertiesFile + checkpoint.TempSuffix: // an import got no further
+		default:
 			return d.refuse("it holds %s", e.Name())
 		}
 	}
@@ -188,9 +190,10 @@ func (d *Dir) makeDir(path, topic string, id checkpoint.UUID) error {
 	case err == nil:
 		d.ids[topic] = meta.TopicID
 		return nil
-	case !errors.Is(err, fs.ErrNotExist):
+	case !errors.Is(err, fs.ErrNotExist) && !isDamage(err):
 		return err
 	}
+	// There is no such directory, or a killed import was about to make it.
 	if id == checkpoint.ZeroUUID {
 		id = d.inventID(topic)
 	}
@@ -198,6 +201,11 @@ func (d *Dir) makeDir(path, topic string, id checkpoint.UUID) error {
 		return err
 	}
 	return d.fs.SyncDir(d.path)
+}
+
+func isDamage(err error) bool {
+	_, bad := errors.AsType[*corrupt.Error](err)
+	return bad
 }
 
 // inventID gives all partitions of a topic the same id.

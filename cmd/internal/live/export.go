@@ -38,7 +38,7 @@ type Export struct {
 
 	to       transactions
 	worded   func(error) error
-	txnBytes int // of one transaction
+	txnBytes int           // of one transaction
 	patience time.Duration // how long errors may go on without any progress
 	pace     Pace
 	begun    bool
