@@ -56,10 +56,11 @@ func TestKeyRoundTrip(t *testing.T) {
 
 // The same seed makes the same letters.
 func TestPadding(t *testing.T) {
-	if string(newPadding(100, 7)) != string(newPadding(100, 7)) {
+	seven, again, eight := newPadding(100, 7), newPadding(100, 7), newPadding(100, 8)
+	if string(seven) != string(again) {
 		t.Error("one seed, two paddings")
 	}
-	if string(newPadding(100, 7)) == string(newPadding(100, 8)) {
+	if string(seven) == string(eight) {
 		t.Error("two seeds, one padding")
 	}
 }
