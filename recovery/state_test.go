@@ -52,6 +52,23 @@ func TestLeaderEpochs(t *testing.T) {
 	}
 }
 
+// TestEpochInAGap: compaction took every batch of epoch 3, which lay between two segments.
+func TestEpochInAGap(t *testing.T) {
+	f := fixtureF(t)
+	fsys := single(t, f[:3*72])
+	second := slices.Clone(f[7*72:])
+	for i := range 3 {
+		record.SetLeaderEpoch(second[i*72:], 5)
+	}
+	put(t, fsys, "d/foo-0/00000000000000000007.log", second)
+	const file = "0\n3\n0 0\n3 4\n5 7\n"
+	put(t, fsys, "d/foo-0/"+checkpoint.EpochFile, []byte(file))
+	carryOut(t, fsys, plan(t, fsys, Options{Policy: Tail}))
+	if got := string(read(t, fsys, "d/foo-0/"+checkpoint.EpochFile)); got != file {
+		t.Errorf("%q, want %q", got, file)
+	}
+}
+
 // TestIndexOfMessagesWithoutTime: v0 messages have no timestamps, so that a short log of them
 // has two empty index files. These are made from the log as it is after the cut.
 func TestIndexOfMessagesWithoutTime(t *testing.T) {

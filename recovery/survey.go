@@ -323,7 +323,10 @@ func (v *surveyor) scan(g *segmentSurvey, limit int64, checker *index.Checker, b
 		d := s.Damage()
 		if d == nil {
 			v.take(g, checker, builder, out)
-			if e := s.Epoch(); e != epoch || g.batches == 1 {
+			switch e := s.Epoch(); {
+			case g.batches == 1: // before may be the segment's base, above the end of the last
+				v.assignEpoch(s.Batch(), max(v.now.next, 0))
+			case e != epoch:
 				v.assignEpoch(s.Batch(), before)
 			}
 		} else {
