@@ -180,11 +180,26 @@ func (c *Cursor) takeDamage(d *corrupt.Error) bool {
 		return false
 	case d.NextOffset != corrupt.Unknown && d.NextOffset <= c.from:
 		return false
+	case d.Kind == corrupt.BadOffset && c.isCopy():
+		return false
 	case d.NextPos == corrupt.Unknown && c.inLast() && c.stillWritten(d.Pos):
 		return false
 	}
 	d.Path = c.seg.path(segment.LogSuffix)
 	return true
+}
+
+// isCopy says whether the batch stands in a later segment as well, as an interrupted
+// cleaning leaves it: there it will be met.
+func (c *Cursor) isCopy() bool {
+	b := c.scan.Batch()
+	if b == nil || c.inLast() || b.BaseOffset() < c.r.limit(c.next-1) {
+		return false
+	}
+	later := c.r.From(b.BaseOffset())
+	same := later.Next() && later.Damage() == nil && later.Batch().BaseOffset() == b.BaseOffset() &&
+		later.Batch().Size() == b.Size() && later.Batch().StoredCRC() == b.StoredCRC()
+	return later.Close() == nil && same
 }
 
 func (c *Cursor) inLast() bool { return c.next == len(c.r.bases) }
