@@ -149,14 +149,13 @@ func (o *recoverOptions) options(r *repair, topic string) recovery.Options {
 // directories.
 type recoverRun struct {
 	*repair
-	o      *recoverOptions
-	plans  []*recovery.Plan
-	errs   []error
-	extra  []work         // checkpoints, identities, markers
-	rows   []recovery.Row // of extra
-	works  []work
-	ids    []string
-	points map[store.TopicPartition]bool
+	o     *recoverOptions
+	plans []*recovery.Plan
+	errs  []error
+	extra []work         // checkpoints, identities, markers
+	rows  []recovery.Row // of extra
+	works []work
+	ids   []string
 }
 
 // plan looks at every replica. One that cannot be read does not keep the others from it.

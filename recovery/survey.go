@@ -112,8 +112,8 @@ func (s *survey) damaged() bool {
 	return slices.ContainsFunc(s.segments, (*segmentSurvey).damaged)
 }
 
-func (g *segmentSurvey) damaged() bool {
-	return slices.ContainsFunc(g.damages, func(d damage) bool { return !d.kept })
+func (s *segmentSurvey) damaged() bool {
+	return slices.ContainsFunc(s.damages, func(d damage) bool { return !d.kept })
 }
 
 // surveyor makes surveys of one partition. It reads each log once; with edits it reads
