@@ -33,7 +33,11 @@ func (o *importOptions) importCluster(ctx context.Context, env *Env, targets []s
 	if err != nil {
 		return err
 	}
-	bar := env.Progress("import", 0)
+	left := int64(0)
+	for _, w := range wanted {
+		left += w.To - w.From
+	}
+	bar := env.countProgress("import", left)
 	i := &live.Import{
 		Cluster: cluster, Dir: dir, Wanted: wanted, MaxBytes: o.maxBytes,
 		Moved: bar.Add, Note: env.Note,

@@ -3,12 +3,10 @@ package live
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 	"time"
 
 	"logdir/store"
-	"logdir/store/record"
 )
 
 // How much goes into what.
@@ -44,26 +42,6 @@ type Export struct {
 	begun    bool
 	streams  []*stream
 	waiting  []*stream // those that are read in turn, and then the others
-}
-
-// stream is one source on its way.
-type stream struct {
-	Source
-	to       store.TopicPartition
-	limit    int   // bytes of a batch
-	most     int   // records of a batch
-	stop     int64 // offset not to be passed: To, or a record that the cluster refuses
-	refusal  error // why stop is not To
-	done     progress
-	open     progress // as the open transaction will leave it
-	opened   Exported // what the open transaction holds
-	openRuns []run
-	total    Exported
-	err      error // what is wrong with the source
-	batcher  *batcher
-	next     func() (*outgoing, error, bool)
-	close    func()
-	ended    bool
 }
 
 // Run exports everything, and goes on after errors that pass. The result is in the order of
@@ -214,35 +192,6 @@ func (x *Export) resume(ctx context.Context) error {
 	return x.Map.cut(x.streams)
 }
 
-// begin makes the stream ready to be read from where its progress is.
-func (s *stream) begin(p progress, producer record.Meta) {
-	s.done, s.open = p, p.clone()
-	s.opened, s.openRuns, s.ended, s.err = NewExported(s.TopicPartition), nil, false, nil
-	s.batcher = &batcher{source: s.Source, to: s.to, limit: s.limit, most: s.most, meta: producer, builder: record.NewBuilder()}
-	s.next, s.close = nil, nil
-}
-
-// pull reads the next batch; nil at the end.
-func (s *stream) pull() *outgoing {
-	if s.next == nil {
-		s.next, s.close = iter.Pull2(s.batcher.batches(max(s.From, s.done.next), s.stop))
-	}
-	batch, err, ok := s.next()
-	if !ok || err != nil {
-		s.ended, s.err = true, err
-		s.hangUp()
-		return nil
-	}
-	return batch
-}
-
-func (s *stream) hangUp() {
-	if s.close != nil {
-		s.close()
-		s.next, s.close = nil, nil
-	}
-}
-
 func (x *Export) hangUp() {
 	for _, s := range x.streams {
 		s.hangUp()
@@ -344,16 +293,6 @@ func (x *Export) land(f *flight) error {
 		x.streams[at].took(b, f.bases[i], x.Wanted[x.streams[at].TopicPartition])
 	}
 	return nil
-}
-
-// took notes a batch that stands in the cluster from offset base on.
-func (s *stream) took(b *outgoing, base int64, wanted []int64) {
-	for _, r := range b.runs {
-		r.target += base
-		s.opened.addRun(r)
-		s.openRuns = appendRun(s.openRuns, r)
-		s.open.took(r, wanted)
-	}
 }
 
 // commit writes the offset map, and then makes the transaction visible.

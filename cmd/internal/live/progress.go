@@ -25,13 +25,21 @@ type progress struct {
 	translated map[int64]int64
 }
 
-// maxMetadata is Kafka's default of offset.metadata.max.bytes.
-const maxMetadata = 4096
+// maxMetadata is Kafka's default of offset.metadata.max.bytes, and maxTranslated what one
+// translation takes of it.
+const (
+	maxMetadata   = 4096
+	maxTranslated = len(" 9223372036854775807=9223372036854775807")
+)
 
-// mark is the progress as it is committed.
+// mark is the progress as it is committed, with as many translations as there is room for:
+// ninety at least.
 func (p *progress) mark() mark {
 	text := fmt.Appendf(nil, "source=%s end=%d", p.source, p.end)
 	for _, from := range slices.Sorted(maps.Keys(p.translated)) {
+		if len(text)+maxTranslated > maxMetadata {
+			break
+		}
 		text = fmt.Appendf(text, " %d=%d", from, p.translated[from])
 	}
 	return mark{p.next, string(text)}
