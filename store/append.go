@@ -104,9 +104,6 @@ func (w *writer) eachFrame(frames []byte, take func(*record.Batch) error) error 
 		if damage != nil {
 			return badFrame(damage)
 		}
-		if err := w.suits(&b); err != nil {
-			return err
-		}
 		if err := take(&b); err != nil {
 			return err
 		}
@@ -132,10 +129,12 @@ func badFrame(damage *corrupt.Error) error {
 	return Errorf(Damage, "", "a batch that cannot be appended: %w", damage)
 }
 
-// suits holds a frame to the format of the topic.
-func (w *writer) suits(b *record.Batch) error {
+// suits holds a frame to the format of the topic. A follower takes Kafka's older formats too,
+// as its leader still has them.
+func (w *writer) suits(b *record.Batch, leads bool) error {
 	c := &w.log.config
-	if b.Format() != c.Format {
+	older := !leads && c.Format == record.V2 && b.Format() != record.MKB1
+	if b.Format() != c.Format && !older {
 		return Errorf(Refused, "UNSUPPORTED_FOR_MESSAGE_FORMAT", "%s takes frames of format %s, not %s", c.TopicPartition, c.Format, b.Format())
 	}
 	return nil
@@ -158,6 +157,9 @@ func (w *writer) fits(b *record.Batch) error {
 
 // lead places a frame at the log end, unless it is there already.
 func (w *writer) lead(b *record.Batch, epoch int32) error {
+	if err := w.suits(b, true); err != nil {
+		return err
+	}
 	if err := w.fits(b); err != nil {
 		return err
 	}
@@ -179,6 +181,9 @@ func (w *writer) lead(b *record.Batch, epoch int32) error {
 
 // follow takes a frame where it says it belongs.
 func (w *writer) follow(b *record.Batch) error {
+	if err := w.suits(b, false); err != nil {
+		return err
+	}
 	if b.BaseOffset() < w.next {
 		return Errorf(Failed, "OFFSET_OUT_OF_RANGE", "%s: a batch at offset %d, but the log ends at %d",
 			w.log.config.TopicPartition, b.BaseOffset(), w.next)
@@ -192,10 +197,18 @@ func (w *writer) follow(b *record.Batch) error {
 	return w.add(b)
 }
 
+// firstOffset is the smallest offset that a frame may hold. An old one tells only its last.
+func (w *writer) firstOffset(b *record.Batch) int64 {
+	if b.Format() == record.V0 || b.Format() == record.V1 {
+		return w.next
+	}
+	return b.BaseOffset()
+}
+
 // add puts a placed frame into the run, behind a roll if one is due.
 func (w *writer) add(b *record.Batch) error {
 	if w.rollDue(b) {
-		if err := w.roll(b.BaseOffset()); err != nil {
+		if err := w.roll(w.firstOffset(b)); err != nil {
 			return err
 		}
 	}

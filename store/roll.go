@@ -17,7 +17,7 @@ func (w *writer) rollDue(b *record.Batch) bool {
 	l := w.log
 	size := l.active.Size() + int64(len(w.run))
 	if size == 0 {
-		return b.BaseOffset() > w.next // a follower's log may begin anywhere
+		return w.firstOffset(b) > w.next // a follower's log may begin anywhere
 	}
 	return size > l.config.SegmentBytes-int64(b.Size()) ||
 		b.LastOffset()-l.active.Base() > index.MaxRelativeOffset ||
