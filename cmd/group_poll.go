@@ -106,7 +106,7 @@ func (o *groupPollOptions) run(ctx context.Context, env *Env, c *cluster.Cluster
 // view is what the member goes by.
 func (o *groupPollOptions) view(ctx context.Context, co *group.Coordinator) (*group.View, error) {
 	if o.stale {
-		return co.View(o.group, o.member)
+		return co.Recall(ctx, o.group, o.member)
 	}
 	return co.Refresh(ctx, o.group, o.member)
 }

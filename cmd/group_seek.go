@@ -54,7 +54,7 @@ func (o *groupSeekOptions) seek(ctx context.Context, env *Env, co *group.Coordin
 	if err != nil {
 		return err
 	}
-	v, err := co.View(o.group, o.member)
+	v, err := co.Recall(ctx, o.group, o.member)
 	if err != nil {
 		return err
 	}

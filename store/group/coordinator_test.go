@@ -116,6 +116,55 @@ func TestTopicGrows(t *testing.T) {
 	equal(t, "once more changes nothing", "generation 3: orders:1@0", l.joins(t, join("g", "b", "orders")))
 }
 
+// Somebody who is no longer a member, or never was one, leaves no file behind.
+func TestMovedWithoutView(t *testing.T) {
+	l := newLab(t, "orders=1")
+	l.joins(t, join("g", "a", "orders"))
+	l.must(t, func(co *Coordinator) error {
+		v, err := co.View("g", "a")
+		if err != nil {
+			return err
+		}
+		if _, err := co.Leave(t.Context(), "g", "a"); err != nil {
+			return err
+		}
+		return errors.Join(co.Moved(t.Context(), v), co.Moved(t.Context(), &View{Group: "g", Member: "x"}))
+	})
+	if left := ListMembers(l.fs, dataDir, "g"); len(left) > 0 {
+		t.Errorf("the views of %v are there", left)
+	}
+}
+
+// Whoever the group lost goes on with what they believe; whoever left, or never joined, does not.
+func TestRecall(t *testing.T) {
+	l := newLab(t, "orders=1")
+	for _, member := range []string{"left", "lost"} {
+		l.joins(t, join("g", member, "orders"))
+	}
+	recall := func(group, member string) (told string) {
+		err := l.run(t, func(co *Coordinator) error {
+			v, err := co.Recall(t.Context(), group, member)
+			if err == nil {
+				told = believes(v)
+			}
+			return err
+		})
+		if err != nil {
+			return nameOf(t, err)
+		}
+		return told
+	}
+	l.must(t, func(co *Coordinator) error { _, err := co.Leave(t.Context(), "g", "left"); return err })
+	l.polls(t, "g", "lost")
+	l.now = l.now.Add(time.Hour)
+	l.must(t, func(co *Coordinator) error { _, err := co.Expire(t.Context(), "g"); return err })
+	equal(t, "lost", "generation 3: orders:0@0", recall("g", "lost"))
+	for _, member := range []string{"left", "x", ""} {
+		equal(t, "member "+member, "UNKNOWN_MEMBER_ID", recall("g", member))
+	}
+	equal(t, "no group", "GROUP_ID_NOT_FOUND", recall("h", "lost"))
+}
+
 func TestSessionsExpire(t *testing.T) {
 	l := newLab(t, "orders=2")
 	l.joins(t, join("g", "a", "orders"))

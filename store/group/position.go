@@ -12,6 +12,25 @@ func (c *Coordinator) View(group, member string) (*View, error) {
 	return ReadView(c.cluster.FS(), c.cluster.Path(), group, member)
 }
 
+// Recall is the View of somebody who goes on with what they believe: a member, or one that
+// the group lost without its knowing. Who never joined, or left, has none.
+func (c *Coordinator) Recall(ctx context.Context, group, member string) (v *View, err error) {
+	err = c.change(ctx, group, func(w *change) error {
+		if err := w.known(); err != nil {
+			return err
+		}
+		if err := checkName("member", member); err != nil {
+			return err
+		}
+		if v, err = c.View(group, member); err != nil || v.Generation > 0 {
+			return err
+		}
+		_, err := w.member(member)
+		return err
+	})
+	return v, err
+}
+
 // Refresh lets a member take over the newest assignment, as a poll does: partitions that
 // it had all along keep their positions, new ones begin at the committed offset, or where
 // the reset policy says. It counts as a heartbeat.
@@ -86,16 +105,16 @@ func (c *Coordinator) Range(tp store.TopicPartition) (start, end int64, err erro
 	return log.Start(), end, err
 }
 
-// Moved writes down how far a member has read. Partitions that the member lost meanwhile
-// are passed over.
+// Moved writes down how far somebody has read. What they no longer believe to have is passed
+// over: one that left meanwhile, or took over another generation, has nothing to write down.
 func (c *Coordinator) Moved(ctx context.Context, v *View) error {
 	return c.change(ctx, v.Group, func(*change) error {
 		now, err := c.View(v.Group, v.Member)
-		if err != nil {
+		if err != nil || now.Generation == 0 || now.Generation != v.Generation {
 			return err
 		}
 		for i := range now.Positions {
-			if p := v.Position(now.Positions[i].TopicPartition()); p != nil && now.Generation == v.Generation {
+			if p := v.Position(now.Positions[i].TopicPartition()); p != nil {
 				now.Positions[i] = *p
 			}
 		}
