@@ -23,6 +23,7 @@ type modelLab struct {
 	fs     vfs.FS
 	now    time.Time
 	script []string
+	last   string // the last command with all that it printed
 }
 
 func newModelLab(t *rapid.T) *modelLab {
@@ -83,8 +84,9 @@ func (l *modelLab) sh(stdin string, args ...string) (rows []row, code int) {
 	var out, errs bytes.Buffer
 	code = Main(append(args, "--json", "-d", "/data"), l.env(stdin, &out, &errs))
 	l.script = append(l.script, fmt.Sprintf("%s   # exit %d", line, code))
+	l.last = fmt.Sprintf("%s   # exit %d\n%s%s", line, code, out.String(), errs.String())
 	if slices.Contains([]int{exitError, exitUsage, exitDamage, exitBusy, exitCrash}, code) {
-		l.fail("exit code %d: %s%s", code, errs.String(), out.String())
+		l.fail("exit code %d", code)
 	}
 	for d := json.NewDecoder(&out); ; {
 		var r row
@@ -107,10 +109,11 @@ func (l *modelLab) env(stdin string, out, errs io.Writer) *Env {
 	}
 }
 
-// fail ends the test with the session so far.
+// fail ends the test with the session so far, and all that the last command printed.
 func (l *modelLab) fail(format string, args ...any) {
 	l.Helper()
-	l.Fatalf("%s\nafter this session:\n%s", fmt.Sprintf(format, args...), strings.Join(l.script, "\n"))
+	l.Fatalf("%s\nafter this session:\n%s\nThe last command was\n%s",
+		fmt.Sprintf(format, args...), strings.Join(l.script, "\n"), l.last)
 }
 
 // pick draws one of some values.
