@@ -74,7 +74,34 @@ func (u *Undoing) Apply(ctx context.Context) error {
 			return fmt.Errorf("undo %s is not finished (the same command goes on with it): %w", u.Run.ID, err)
 		}
 	}
+	if err := u.unstage(); err != nil {
+		return err
+	}
 	return u.q.mark(u.Run.ID, undoneName)
+}
+
+// unstage removes the files that an interrupted run, or undo, has written beside the old ones.
+func (u *Undoing) unstage() error {
+	if !u.between() {
+		return nil
+	}
+	for _, s := range u.steps {
+		tmp := s.path + vfs.TempSuffix
+		there, err := vfs.Exists(u.q.FS, tmp)
+		if err != nil {
+			return err
+		}
+		if !there || s.Kind != Modify && s.Kind != Create {
+			continue
+		}
+		if err := u.q.FS.Remove(tmp); err != nil {
+			return err
+		}
+		if err := u.q.FS.SyncDir(filepath.Dir(tmp)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // plan finds out how an entry is taken back, and refuses when it cannot be.
