@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"logdir/store/cluster"
 	"logdir/store/group"
 	"logdir/store/record"
+	"logdir/store/segment"
 	"logdir/store/txn"
 	"logdir/store/vfs"
 	"logdir/store/vfs/memfs"
@@ -260,7 +262,8 @@ func named(t fataler, err error, name string) {
 
 var stateLog = store.TopicPartition{Topic: txn.Topic}
 
-// cutTails cuts torn batches off the ends of all logs, as recover does after a power cut.
+// cutTails cuts torn batches off the ends of all logs, as recover does after a power cut, and
+// drops the indexes, which are derived: a cut may have kept an entry and lost its batch.
 func (l *lab) cutTails(t fataler) (repaired bool) {
 	t.Helper()
 	for _, dir := range []string{"d/broker-1/t-0", "d/broker-1/t-1", "d/coordinator/__consumer_offsets-0", "d/coordinator/__transaction_state-0"} {
@@ -275,6 +278,7 @@ func (l *lab) cutTails(t fataler) (repaired bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		l.dropIndexes(t, dir)
 		if damage == nil {
 			continue
 		}
@@ -286,6 +290,19 @@ func (l *lab) cutTails(t fataler) (repaired bool) {
 		repaired = true
 	}
 	return repaired
+}
+
+func (l *lab) dropIndexes(t fataler, dir string) {
+	t.Helper()
+	list, err := segment.List(l.fs, dir)
+	must(t, err)
+	for _, s := range list.Segments {
+		for _, name := range []string{s.Index, s.TimeIndex} {
+			if name != "" {
+				must(t, l.fs.Remove(filepath.Join(dir, name)))
+			}
+		}
+	}
 }
 
 func contains(s, part string) bool { return strings.Contains(s, part) }
