@@ -112,7 +112,7 @@ func (c *Cluster) metadata(ctx context.Context, topics []string) (*kmsg.Metadata
 	req.Topics = []kmsg.MetadataRequestTopic{}
 	for _, name := range topics {
 		t := kmsg.NewMetadataRequestTopic()
-		t.Topic = kmsg.StringPtr(name)
+		t.Topic = new(name)
 		req.Topics = append(req.Topics, t)
 	}
 	return req.RequestWith(ctx, c.client)
@@ -228,7 +228,7 @@ func (n NewTopic) request() kmsg.CreateTopicsRequestTopic {
 	t.Topic, t.NumPartitions, t.ReplicationFactor = n.Name, n.Partitions, n.Replication
 	for name, value := range n.Configs {
 		c := kmsg.NewCreateTopicsRequestTopicConfig()
-		c.Name, c.Value = name, kmsg.StringPtr(value)
+		c.Name, c.Value = name, new(value)
 		t.Configs = append(t.Configs, c)
 	}
 	return t

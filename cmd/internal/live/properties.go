@@ -142,19 +142,16 @@ func (p Properties) sasl() (sasl.Mechanism, error) {
 func parseJAAS(text string) (user, password string, err error) {
 	options := map[string]string{}
 	for rest := text; ; {
-		at := strings.IndexByte(rest, '=')
-		if at < 0 {
+		before, after, more := strings.Cut(rest, "=")
+		if !more {
 			break
 		}
-		words := strings.Fields(rest[:at])
-		if len(words) == 0 {
+		words := strings.Fields(before)
+		value, behind, ok := jaasValue(strings.TrimLeft(after, " \t\n"))
+		if len(words) == 0 || !ok {
 			return "", "", errJAAS
 		}
-		value, after, ok := jaasValue(strings.TrimLeft(rest[at+1:], " \t\n"))
-		if !ok {
-			return "", "", errJAAS
-		}
-		options[words[len(words)-1]], rest = value, after
+		options[words[len(words)-1]], rest = value, behind
 	}
 	user, password = options["username"], options["password"]
 	if user == "" {
