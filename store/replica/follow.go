@@ -69,12 +69,14 @@ func (f *follower) join() error {
 }
 
 // apart tells whether a log that ends at an offset has nothing of the leader's: it ends
-// below the leader's log start, or there, inside the batch that the leader begins with.
+// below the leader's log start, or, there or without a record of its own, inside a batch of
+// the leader's.
 func (f *follower) apart(to int64) (bool, error) {
-	if start := f.round.at.start; to != start {
+	start := f.round.at.start
+	if to < start || to > max(start, f.at.start) {
 		return to < start, nil
 	}
-	base, err := f.firstBatch()
+	base, err := f.batchAt(to)
 	return base < to, err
 }
 
@@ -123,7 +125,7 @@ func cutLog(log *store.Log, to int64) (end int64, err error) {
 
 // restart begins the follower's log anew where the leader's starts.
 func (f *follower) restart() error {
-	at, err := f.firstBatch()
+	at, err := f.batchAt(f.round.at.start)
 	if err != nil {
 		return err
 	}
@@ -140,15 +142,14 @@ func (f *follower) restart() error {
 	return f.log.RestartAt(at)
 }
 
-// firstBatch is where the batch begins that holds the leader's log start.
-func (f *follower) firstBatch() (base int64, err error) {
-	start := f.round.at.start
-	c := f.round.log.From(start)
+// batchAt is where the leader's batch begins that holds an offset.
+func (f *follower) batchAt(offset int64) (base int64, err error) {
+	c := f.round.log.From(offset)
 	defer func() { err = errors.Join(err, c.Close()) }()
 	if c.Next() && c.Damage() == nil {
-		return min(c.Batch().BaseOffset(), start), nil
+		return min(c.Batch().BaseOffset(), offset), nil
 	}
-	return start, c.Err()
+	return offset, c.Err()
 }
 
 // fetch copies whole batches from the follower's log end on: up to MaxBytes, at least one.

@@ -1,6 +1,7 @@
 package replica_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -280,6 +281,26 @@ func TestStartInsideABatch(t *testing.T) {
 	l.must(l.c.SetLogStarts(l.ctx, 2, cluster.Points{tp: 1}))
 	l.start(1)
 	l.wantRound(replica.Options{}, "1: 0..2 cut 0 hw 2 isr [1 2]")
+	if diff := cmp.Diff(l.log(2), l.log(1)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestEmptyInsideABatch: all records of the old leader were deleted, so that it has no epoch to
+// ask for, and the new one, of an unclean election, begins with a batch across its end.
+func TestEmptyInsideABatch(t *testing.T) {
+	l := newLab(t, 2)
+	l.lead("a")
+	l.must(l.c.SetLogStarts(l.ctx, 1, cluster.Points{tp: 1}))
+	l.must(l.c.SetHighWatermarks(l.ctx, 1, cluster.Points{tp: 1}))
+	old, err := l.c.OpenReplica(l.ctx, tp, 1)
+	l.must(err)
+	l.must(errors.Join(old.RestartAt(1), old.Close())) // as retention leaves it
+	l.crash(1)
+	l.promote(2, replica.Vote{Unclean: true})
+	l.leadFrame(twoRecords("b"))
+	l.start(1)
+	l.wantRound(replica.Options{}, "1: 0..2 cut - hw 2 isr [1 2]")
 	if diff := cmp.Diff(l.log(2), l.log(1)); diff != "" {
 		t.Error(diff)
 	}
