@@ -169,7 +169,7 @@ func removeEntries(fsys FS, dir string) error {
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if e.IsDir() {
+		if e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
 			err = RemoveAll(fsys, path)
 		} else {
 			err = fsys.Remove(path)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -22,7 +23,25 @@ func (osFS) Open(name string) (ReadFile, error) { return asReadFile(os.Open(name
 
 func (osFS) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
-func (osFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+// ReadDir follows symbolic links to directories, as a broker does that looks for partitions.
+func (osFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(name)
+	for i, e := range entries {
+		if e.Type()&fs.ModeSymlink == 0 {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(name, e.Name())); err == nil && info.IsDir() {
+			entries[i] = linkedDir{e}
+		}
+	}
+	return entries, err
+}
+
+// linkedDir is a symbolic link to a directory.
+type linkedDir struct{ fs.DirEntry }
+
+// IsDir is true, although the Type is that of a link.
+func (linkedDir) IsDir() bool { return true }
 
 func (osFS) OpenRW(name string) (File, error) {
 	return asFile(os.OpenFile(name, os.O_RDWR, fileMode))

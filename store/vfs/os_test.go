@@ -114,3 +114,32 @@ func TestMissingFiles(t *testing.T) {
 		t.Errorf("remove all of nothing: %v", err)
 	}
 }
+
+// TestLinkedDirectory: a link to a directory is one, and goes without what it leads to.
+func TestLinkedDirectory(t *testing.T) {
+	disk, logDir := t.TempDir(), t.TempDir()
+	kept := filepath.Join(disk, "00000000000000000000.log")
+	if err := os.WriteFile(kept, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"foo-0": disk, "foo-1": filepath.Join(disk, "gone"), "note": kept} {
+		if err := os.Symlink(target, filepath.Join(logDir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	entries, err := vfs.OS().ReadDir(logDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() != (e.Name() == "foo-0") {
+			t.Errorf("%s: directory %v", e.Name(), e.IsDir())
+		}
+	}
+	if err := vfs.RemoveAll(vfs.OS(), logDir); err != nil {
+		t.Fatal(err)
+	}
+	if there, err := vfs.Exists(vfs.OS(), kept); !there || err != nil {
+		t.Errorf("what the link led to is gone: %v", err)
+	}
+}
