@@ -32,7 +32,8 @@ type exportOptions struct {
 	groups       []string
 	offsetMap    string
 
-	given func(flag string) bool
+	topics []string // --topic, instead of arguments
+	given  func(flag string) bool
 }
 
 func newExportCmd(env *Env) *cobra.Command {
@@ -52,7 +53,7 @@ written as JSON Lines, which import reads back.`,
   logdir export orders:0 -o @2026-01-01:@2026-01-02 --to orders.jsonl`,
 		Annotations: about("0 1 2 3 4 5 6 7 130", "logdir-export(1)", "logdir-import(1)", "logdir help offsets"),
 	}
-	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), env, args) }
+	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), env, append(args, o.topics...)) }
 	o.addFlags(c)
 	return c
 }
@@ -78,6 +79,7 @@ func (o *exportOptions) addFlags(c *cobra.Command) {
 	f.StringVar(&o.offsetMap, "offset-map", "", "write which offset became which to this `file`, as JSON Lines")
 	flagGroup(c, "offsets", "groups", "offset-map")
 	o.clusterFlags.addTo(c)
+	addTopicFlag(c, &o.topics)
 }
 
 func (o *exportOptions) run(ctx context.Context, env *Env, args []string) error {

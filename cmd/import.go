@@ -12,6 +12,7 @@ import (
 
 	"logdir/cmd/internal/flagval"
 	"logdir/cmd/internal/live"
+	"logdir/cmd/internal/render"
 	"logdir/store"
 )
 
@@ -24,7 +25,8 @@ type importOptions struct {
 	segmentBytes int64
 	dryRun       bool
 
-	given func(flag string) bool
+	topics []string // --topic, instead of arguments
+	given  func(flag string) bool
 }
 
 func newImportCmd(env *Env) *cobra.Command {
@@ -44,7 +46,7 @@ them.`,
   logdir import --from orders.jsonl --to home`,
 		Annotations: about("0 1 2 3 4 5 7 9 130", "logdir-import(1)", "logdir-export(1)", "logdir help offsets"),
 	}
-	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), env, args) }
+	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), env, append(args, o.topics...)) }
 	f := c.Flags()
 	o.given = f.Changed
 	f.StringVar(&o.to, "to", "", "the log `directory`: a new one, or one that an import left")
@@ -55,6 +57,7 @@ them.`,
 	f.Var(flagval.NewBytes(&o.segmentBytes), "segment-bytes", "segment.bytes of the new logs (0: 1073741824)")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be imported, and write nothing")
 	o.clusterFlags.addTo(c)
+	addTopicFlag(c, &o.topics)
 	return c
 }
 
@@ -148,7 +151,7 @@ func importedRow(row func(...any) error, i live.Imported, to int64) error {
 	case i.LogEnd < to:
 		status = "limited"
 	}
-	return row(i.Topic, i.Partition, i.LogStart, i.LogEnd, i.Batches, i.Bytes, status)
+	return row(i.Topic, i.Partition, render.Known(i.LogStart), render.Known(i.LogEnd), i.Batches, i.Bytes, status)
 }
 
 // openLines opens a file to read from front to back, or stdin for "-".
@@ -175,6 +178,12 @@ func (f *clusterFlags) addTo(c *cobra.Command) {
 	fs.StringVar(&f.servers, "bootstrap-server", "", "the cluster: `host:port`, more than one with commas")
 	fs.StringVar(&f.clientConfig, "client-config", "", "a `file` of Kafka client properties: security.protocol, sasl.*, ssl.*")
 	flagGroup(c, "cluster", "bootstrap-server", "client-config")
+}
+
+// addTopicFlag accepts --topic instead of the argument, as Kafka's tools have it.
+func addTopicFlag(c *cobra.Command, topics *[]string) {
+	c.Flags().StringSliceVarP(topics, "topic", "t", nil, "as the argument TOPIC")
+	c.Flags().Lookup("topic").Hidden = true
 }
 
 // seeds are the addresses of --bootstrap-server.

@@ -40,7 +40,7 @@ type Import struct {
 // Wanted, whatever the error.
 func (i *Import) Run(ctx context.Context) ([]Imported, error) {
 	for _, w := range i.Wanted {
-		i.parts = append(i.parts, &taking{Wanted: w, out: Imported{TopicPartition: w.TopicPartition}})
+		i.parts = append(i.parts, &taking{Wanted: w, out: Imported{TopicPartition: w.TopicPartition, LogStart: -1, LogEnd: -1}})
 	}
 	err := i.insist(ctx)
 	var out []Imported

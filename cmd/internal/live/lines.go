@@ -32,7 +32,7 @@ type Lines struct {
 // Imported is what became of one partition.
 type Imported struct {
 	store.TopicPartition
-	LogStart, LogEnd int64
+	LogStart, LogEnd int64 // -1 where the import did not come so far as to look
 	Batches, Bytes   int64
 	// Err is why it is not finished; nil if it is.
 	Err error
