@@ -182,7 +182,7 @@ func (f *clusterFlags) addTo(c *cobra.Command) {
 
 // addTopicFlag accepts --topic instead of the argument, as Kafka's tools have it.
 func addTopicFlag(c *cobra.Command, topics *[]string) {
-	c.Flags().StringSliceVarP(topics, "topic", "t", nil, "as the argument TOPIC")
+	c.Flags().StringArrayVarP(topics, "topic", "t", nil, "as the argument TOPIC")
 	c.Flags().Lookup("topic").Hidden = true
 }
 

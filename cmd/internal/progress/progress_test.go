@@ -54,3 +54,18 @@ func TestNoBar(*testing.T) {
 	b.Add(1)
 	b.Close()
 }
+
+// A bar of records counts them, and shows how fast they go and how long the rest takes.
+func TestABarOfRecords(t *testing.T) {
+	var s screen
+	synctest.Test(t, func(*testing.T) {
+		bar := StartCount(&s, "export", 4000)
+		bar.Add(1000)
+		time.Sleep(time.Second)
+		bar.Close()
+		bar.Close()
+	})
+	if got := s.b.String(); !strings.Contains(got, "export 1000 / 4000 records") || !strings.Contains(got, "/s") {
+		t.Errorf("got %q", got)
+	}
+}
