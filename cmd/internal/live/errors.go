@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"strings"
 
@@ -63,7 +64,7 @@ func (e *brokerError) Unwrap() error { return e.err }
 
 // worded turns an error of Kafka about something into one of ours: class, name, words.
 func worded(err error, about string) error {
-	if err == nil || isWorded(err) {
+	if err == nil || isWorded(err) || isDisk(err) {
 		return err
 	}
 	k, ok := errors.AsType[*kerr.Error](err)
@@ -78,6 +79,7 @@ func worded(err error, about string) error {
 	if b, ok := errors.AsType[*brokerError](err); ok {
 		said = b.message
 	}
+	said, _, _ = strings.Cut(said, ": [") // a second wording of the same
 	e := store.Errorf(class, k.Message, "%s: %s", about, strings.TrimSuffix(lowerFirst(said), "."))
 	switch hint := hints[k]; {
 	case hint != "":
@@ -102,6 +104,12 @@ func lost(err error, about string) error {
 func isWorded(err error) bool {
 	_, ours := errors.AsType[*store.Error](err)
 	return ours
+}
+
+// isDisk tells errors of our own files from those of the network.
+func isDisk(err error) bool {
+	_, disk := errors.AsType[*fs.PathError](err)
+	return disk
 }
 
 // hints are what to do about an error.
@@ -162,7 +170,7 @@ func reason(err error) string {
 // retriable says that the same may work a moment later: a leader moves, a broker restarts,
 // a coordinator is still loading.
 func retriable(err error) bool {
-	if isWorded(err) || errors.Is(err, context.Canceled) {
+	if isWorded(err) || isDisk(err) || errors.Is(err, context.Canceled) {
 		return false
 	}
 	k, ok := errors.AsType[*kerr.Error](err)
