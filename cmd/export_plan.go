@@ -109,16 +109,16 @@ func (p *exportPlan) source(o *exportOptions, ref store.PartitionRef) (*exportSo
 		s.tail = bounds.damage
 	}
 	if o.isolation == readCommitted {
-		err = s.stabilise(bounds.end)
+		err = s.stabilise(p.view, bounds.end)
 	}
 	return s, err
 }
 
 // stabilise finds what was aborted, and where the first open transaction begins: nobody
 // knows yet whether its records count.
-func (s *exportSource) stabilise(end int64) error {
+func (s *exportSource) stabilise(view *cluster.View, end int64) error {
 	var err error
-	s.isolation, err = client.ReadIsolation(s.log, s.From, end)
+	s.isolation, err = readIsolation(view, s.log, s.From, end)
 	if err != nil || s.isolation.LastStable >= s.To {
 		return err
 	}
