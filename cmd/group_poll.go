@@ -197,14 +197,14 @@ func (p *poll) read(at *group.Position) error {
 
 // place is where a position lies.
 func (p *poll) place(at *group.Position) (fetchPlace, error) {
-	refs, err := p.fetch.view.Resolve([]string{at.TopicPartition().String()}, false)
+	ref, err := p.fetch.view.Leading(at.TopicPartition())
 	if err != nil {
 		return fetchPlace{}, err
 	}
-	if err := p.inRange(refs[0], at); err != nil {
+	if err := p.inRange(ref, at); err != nil {
 		return fetchPlace{}, err
 	}
-	return fetchPlace{ref: refs[0], next: at.Offset, to: maxOffset}, nil
+	return fetchPlace{ref: ref, next: at.Offset, to: maxOffset}, nil
 }
 
 func (p *poll) moved(at *group.Position, next int64) {

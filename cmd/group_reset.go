@@ -158,10 +158,10 @@ func (o *groupResetOptions) target(env *Env, v *cluster.View, g *group.Group, tp
 	if err != nil {
 		return 0, err
 	}
-	refs, err := v.Resolve([]string{tp.String()}, false)
+	ref, err := v.Leading(tp)
 	if err != nil {
 		return 0, err
 	}
 	to := c.Offset + o.to.From.Shift()
-	return to, env.withinRange(v, refs[0], to)
+	return to, env.withinRange(v, ref, to)
 }

@@ -81,15 +81,15 @@ func (e *Env) groupOffset(v *cluster.View, g *group.Group, tp store.TopicPartiti
 		c, err := committedOffset(g, tp)
 		return c.Offset, err
 	}
-	refs, err := v.Resolve([]string{tp.String()}, false)
+	ref, err := v.Leading(tp)
 	if err != nil {
 		return 0, err
 	}
-	to, err := e.offsetAt(v, refs[0], "--to", spec)
+	to, err := e.offsetAt(v, ref, "--to", spec)
 	if err != nil {
 		return 0, err
 	}
-	return to, e.withinRange(v, refs[0], to)
+	return to, e.withinRange(v, ref, to)
 }
 
 // withinRange requires an offset to be between log start and high watermark.

@@ -17,6 +17,7 @@ type View struct {
 	Meta *Meta
 
 	checkpoints map[string]map[store.TopicPartition]int64 // by file, once read
+	leading     map[store.TopicPartition]store.PartitionRef
 }
 
 // OpenView looks at the data directory.
@@ -39,6 +40,29 @@ func OpenView(fsys vfs.ReadFS, path string) (*View, error) {
 // knows them, else all of them.
 func (v *View) Resolve(targets []string, all bool) ([]store.PartitionRef, error) {
 	return v.Dir.Resolve(targets, store.Scope{All: all, Leader: v.leader})
+}
+
+// Leading is the leader's replica of a partition. Who asks for many partitions has the
+// folders listed once, at the first question.
+func (v *View) Leading(tp store.TopicPartition) (store.PartitionRef, error) {
+	if v.leading == nil {
+		refs, err := v.Resolve(nil, false)
+		if err != nil {
+			return store.PartitionRef{}, err
+		}
+		v.leading = make(map[store.TopicPartition]store.PartitionRef, len(refs))
+		for _, ref := range refs {
+			v.leading[ref.TopicPartition] = ref
+		}
+	}
+	if ref, ok := v.leading[tp]; ok {
+		return ref, nil
+	}
+	refs, err := v.Resolve([]string{tp.String()}, false) // made just now, or it says why not
+	if err != nil {
+		return store.PartitionRef{}, err
+	}
+	return refs[0], nil
 }
 
 func (v *View) leader(tp store.TopicPartition) (broker int32, known bool) {
