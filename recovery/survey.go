@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 
@@ -397,23 +396,4 @@ func (v *surveyor) assignEpoch(b *record.Batch, before int64) {
 	if v.now.epochs.Assign(epoch, b.BaseOffset()); ok {
 		v.now.epochEnds = append(v.now.epochEnds, before)
 	}
-}
-
-// isMKB1 tells the format of a segment of so many bytes from its first bytes, or if these
-// are no header from its first good batch.
-func isMKB1(log io.ReaderAt, size, base int64) bool {
-	var head [record.PrefixSize]byte
-	if _, err := log.ReadAt(head[:], 0); err != nil {
-		return false
-	}
-	if _, f, ok := record.Peek(head[:]); ok {
-		return f == record.MKB1
-	}
-	s := segment.NewScanner(log, size, segment.Options{Base: base, LogEnd: corrupt.Unknown})
-	for s.Next() {
-		if s.Damage() == nil {
-			return s.Batch().Format() == record.MKB1
-		}
-	}
-	return false
 }

@@ -2,9 +2,13 @@ package recovery
 
 import (
 	"errors"
+	"io"
 	"path/filepath"
 
+	"logdir/store/corrupt"
 	"logdir/store/index"
+	"logdir/store/record"
+	"logdir/store/segment"
 	"logdir/store/vfs"
 )
 
@@ -69,4 +73,23 @@ func (x *indexFiles) close() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// isMKB1 tells the format of a segment of so many bytes from its first bytes, or if these
+// are no header from its first good batch.
+func isMKB1(log io.ReaderAt, size, base int64) bool {
+	var head [record.PrefixSize]byte
+	if _, err := log.ReadAt(head[:], 0); err != nil {
+		return false
+	}
+	if _, f, ok := record.Peek(head[:]); ok {
+		return f == record.MKB1
+	}
+	s := segment.NewScanner(log, size, segment.Options{Base: base, LogEnd: corrupt.Unknown})
+	for s.Next() {
+		if s.Damage() == nil {
+			return s.Batch().Format() == record.MKB1
+		}
+	}
+	return false
 }
