@@ -1,6 +1,34 @@
 package cmd
 
-import "github.com/spf13/pflag"
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// argumentFlag makes --topic or --group, as Kafka's tools have them, hidden spellings of a
+// command's first argument, and returns how its arguments then read. A command that has
+// such a flag of its own keeps it.
+func argumentFlag(c *cobra.Command) func(args []string) []string {
+	name, shorthand := "topic", "t"
+	_, first, _ := strings.Cut(c.Use, " ")
+	switch first = strings.TrimPrefix(first, "["); {
+	case strings.HasPrefix(first, "TOPIC"), strings.HasPrefix(first, "TARGET"):
+	case strings.HasPrefix(first, "GROUP"):
+		name, shorthand = "group", "g"
+	default:
+		name = ""
+	}
+	fs := c.Flags()
+	if name == "" || fs.Lookup(name) != nil || fs.ShorthandLookup(shorthand) != nil {
+		return func(args []string) []string { return args }
+	}
+	var given []string
+	fs.StringArrayVarP(&given, name, shorthand, nil, "as the first argument")
+	fs.Lookup(name).Hidden = true
+	return func(args []string) []string { return append(given[:len(given):len(given)], args...) }
+}
 
 // alias makes name a hidden spelling of the flag target: setting it sets the other.
 func alias(fs *pflag.FlagSet, name, target string) {

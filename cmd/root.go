@@ -76,9 +76,10 @@ func adopt(env *Env, c *cobra.Command) {
 		c.Args = cobra.NoArgs
 	}
 	check, run := c.Args, c.RunE
-	c.Args = func(c *cobra.Command, args []string) error { return argsError(c, check, args) }
+	with := argumentFlag(c)
+	c.Args = func(c *cobra.Command, args []string) error { return argsError(c, check, with(args)) }
 	c.RunE = func(c *cobra.Command, args []string) error {
-		env.started = true
+		env.started, args = true, with(args)
 		if catchesSignals(c) {
 			return runClosing(env, c, args, run)
 		}
