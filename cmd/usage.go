@@ -132,7 +132,7 @@ func argsError(c *cobra.Command, check cobra.PositionalArgs, args []string) erro
 	if _, ok := errors.AsType[*store.Error](err); ok {
 		return err
 	}
-	msg, _, _ := strings.Cut(err.Error(), "\n") // one thing at a time
+	msg, _, _ := strings.Cut(err.Error(), "\n")                                       // one thing at a time
 	if strings.Contains(msg, "arg(s)") || strings.HasPrefix(msg, "unknown command") { // cobra's own words
 		msg = miscounted(c, args)
 	}
