@@ -42,6 +42,8 @@ type directory struct {
 	fs    vfs.ReadFS
 	path  string
 	files map[string]*File
+
+	snaps []int64 // offsets of the .snapshot files, ascending; nil = look again
 }
 
 func readDirectory(fsys vfs.ReadFS, path string) (*directory, error) {
@@ -75,17 +77,91 @@ func (d *directory) names() []string {
 
 func (d *directory) has(name string) bool { return d.files[name] != nil }
 
-func (d *directory) remove(name string) { delete(d.files, name) }
+func (d *directory) remove(name string) {
+	delete(d.files, name)
+	d.forgetSnapshots(name)
+}
 
 func (d *directory) rename(from, to string) {
 	f := d.files[from]
 	delete(d.files, from)
 	f.Name = to
 	d.files[to] = f
+	d.forgetSnapshots(from)
+	d.forgetSnapshots(to)
 }
 
 func (d *directory) write(name string, data []byte) {
 	d.files[name] = &File{Name: name, Size: int64(len(data)), Data: data}
+	d.forgetSnapshots(name)
+}
+
+// writeSnapshot writes the snapshot of an offset. Each segment that is recovered gets one,
+// so the list of them is carried along.
+func (d *directory) writeSnapshot(offset int64, data []byte) {
+	known := d.snaps
+	d.write(fileName(offset, snapSuffix), data)
+	if known != nil {
+		d.snaps = insertOffset(known, offset)
+	}
+}
+
+// removeSnapshot is writeSnapshot's counterpart.
+func (d *directory) removeSnapshot(offset int64) {
+	known := d.snaps
+	d.remove(fileName(offset, snapSuffix))
+	if known != nil {
+		d.snaps = deleteOffset(known, offset)
+	}
+}
+
+func (d *directory) forgetSnapshots(name string) {
+	if strings.HasSuffix(name, snapSuffix) {
+		d.snaps = nil
+	}
+}
+
+// snapshots are the offsets of the .snapshot files, ascending, for the caller to keep.
+func (d *directory) snapshots() ([]int64, error) {
+	if d.snaps != nil {
+		return slices.Clone(d.snaps), nil
+	}
+	found, plain := []int64{}, true
+	for name := range d.files {
+		if !strings.HasSuffix(name, snapSuffix) {
+			continue
+		}
+		offset, err := offsetOf(name)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, offset)
+		plain = plain && name == fileName(offset, snapSuffix)
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	if plain { // with other spellings of a number a removal does not tell what is left
+		d.snaps = slices.Clone(found)
+	}
+	return found, nil
+}
+
+// insertOffset puts an offset in its place of an ascending list.
+func insertOffset(offsets []int64, offset int64) []int64 {
+	at, found := slices.BinarySearch(offsets, offset)
+	if found {
+		return offsets
+	}
+	return slices.Insert(offsets, at, offset)
+}
+
+// deleteOffset takes an offset out of an ascending list.
+func deleteOffset(offsets []int64, offset int64) []int64 {
+	at, found := slices.BinarySearch(offsets, offset)
+	if !found {
+		return offsets
+	}
+	return slices.Delete(offsets, at, at+1)
 }
 
 // content is an open file of the picture.

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"logdir/store/index"
 	"logdir/store/producer"
@@ -19,7 +18,7 @@ const snapshotLimit = 256 << 20
 // own idea of which snapshots there are.
 type producerManager struct {
 	dir       *directory
-	snapshots map[int64]bool
+	snapshots []int64 // ascending
 	producers map[int64]producer.Entry
 	open      map[int64]int64 // first offset of an open transaction: its producer
 	ended     map[int64]bool  // first offsets of those that ended in a replay (Kafka: unreplicatedTxns)
@@ -38,28 +37,19 @@ func newProducerManager(d *directory) (*producerManager, error) {
 }
 
 // list is loadSnapshots.
-func (m *producerManager) list() error {
-	m.snapshots = map[int64]bool{}
-	for name := range m.dir.files {
-		if !strings.HasSuffix(name, snapSuffix) {
-			continue
-		}
-		offset, err := offsetOf(name)
-		if err != nil {
-			return err
-		}
-		m.snapshots[offset] = true
-	}
-	return nil
+func (m *producerManager) list() (err error) {
+	m.snapshots, err = m.dir.snapshots()
+	return err
 }
 
-func (m *producerManager) offsets() []int64 { return slices.Sorted(maps.Keys(m.snapshots)) }
+// offsets are the snapshots that the manager knows of, while some of them are dropped.
+func (m *producerManager) offsets() []int64 { return slices.Clone(m.snapshots) }
 
 // drop removes a snapshot that the manager knows of.
 func (m *producerManager) drop(offset int64) {
-	if m.snapshots[offset] {
-		delete(m.snapshots, offset)
-		m.dir.remove(fileName(offset, snapSuffix))
+	if _, known := slices.BinarySearch(m.snapshots, offset); known {
+		m.snapshots = deleteOffset(m.snapshots, offset)
+		m.dir.removeSnapshot(offset)
 	}
 }
 
@@ -150,8 +140,8 @@ func (m *producerManager) take() {
 	for i, id := range ids {
 		entries[i] = m.producers[id]
 	}
-	m.dir.write(fileName(m.mapEnd, snapSuffix), producer.AppendSnapshot(nil, entries))
-	m.snapshots[m.mapEnd] = true
+	m.dir.writeSnapshot(m.mapEnd, producer.AppendSnapshot(nil, entries))
+	m.snapshots = insertOffset(m.snapshots, m.mapEnd)
 	m.snapEnd = m.mapEnd
 }
 
