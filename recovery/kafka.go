@@ -45,6 +45,9 @@ func makeKafka(ctx context.Context, fsys vfs.ReadFS, p Partition, o Options) (*P
 	if k.list, err = segment.List(fsys, p.Dir); err != nil {
 		return nil, err
 	}
+	if err := k.refuseMKB1(); err != nil {
+		return nil, err
+	}
 	if k.out, err = startup.Load(fsys, p.Dir, p.StartOptions(o.IndexInterval, o.FromRecoveryPoint)); err != nil {
 		return nil, err
 	}
