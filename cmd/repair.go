@@ -232,7 +232,6 @@ func (r *repair) dataDirFlag() string {
 	return ""
 }
 
-
 // work is what is to be changed below one root.
 type work struct {
 	place   location

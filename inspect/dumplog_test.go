@@ -27,7 +27,7 @@ func (plainPrinter) Batch(dst []byte, b *Frame) []byte {
 }
 func (plainPrinter) Record(dst []byte, _ *Frame, _ *record.Record) []byte { return dst }
 func (plainPrinter) EndBatch(dst []byte, _ *Frame) []byte                 { return dst }
-func (plainPrinter) Row(dst []byte, _ *DumpFile, f []Field) []byte { return fmt.Appendln(dst, f) }
+func (plainPrinter) Row(dst []byte, _ *DumpFile, f []Field) []byte        { return fmt.Appendln(dst, f) }
 
 func (plainPrinter) Invalid(dst []byte, _ *DumpFile, pos, size int64, end bool) []byte {
 	return fmt.Appendf(dst, "%d invalid at %d %v\n", size, pos, end)

@@ -26,8 +26,12 @@ func TestAudit(t *testing.T) {
 		{
 			name: "all in order, mixed",
 			seen: []seenAt{
-				{0, a, 0, ""}, {1, b, 0, ""}, {0, b, 1, ""}, {0, a, 2, ""},
-				{1, a, 1, ""}, {1, b, 2, ""}, // partitions have no order between them
+				{0, a, 0, ""},
+				{1, b, 0, ""},
+				{0, b, 1, ""},
+				{0, a, 2, ""},
+				{1, a, 1, ""},
+				{1, b, 2, ""}, // partitions have no order between them
 			},
 			want: Audited{Records: 6},
 		},
