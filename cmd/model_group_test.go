@@ -1,9 +1,12 @@
 package cmd
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"strconv"
+
+	"pgregory.net/rapid"
 )
 
 // groupModel is what is known of a group.
@@ -14,12 +17,13 @@ type groupModel struct {
 	handed  map[string]int64          // by partition: behind the last record that a poll returned
 	state   map[string]string         // what describe said last: owner and committed offset
 	present int                       // the group's generation
+	lost    map[string]bool           // members that expired, and were not told
 }
 
 func newGroupModel(name string) *groupModel {
 	return &groupModel{
 		name: name, knows: map[string]int{}, owners: map[int]map[string]string{},
-		handed: map[string]int64{}, state: map[string]string{},
+		handed: map[string]int64{}, state: map[string]string{}, lost: map[string]bool{},
 	}
 }
 
@@ -31,6 +35,7 @@ func (m *model) join() {
 	g, member := m.group(), m.member()
 	for _, r := range m.groupCommand(g, exitOK, "join", g.name, "--member", member, "-t", "t") {
 		g.knows[member] = r.Generation
+		delete(g.lost, member)
 	}
 }
 
@@ -76,7 +81,7 @@ func (m *model) poll() {
 	}
 	rows, code := m.sh("", args...)
 	if g.codeOf(member) != exitOK {
-		if code == exitOK && !stale { // with --stale nobody is asked
+		if code == exitOK && !(stale && g.lost[member]) {
 			m.fail("%s is no member", member)
 		}
 		return
@@ -137,6 +142,27 @@ func (m *model) commit() {
 	m.groupCommand(g, want, "commit", g.name, "--member", member)
 }
 
+// seek lets a member read again what the group was handed.
+func (m *model) seek() {
+	g, p := m.group(), m.partitions[rapid.IntRange(0, 1).Draw(m.T, "partition")]
+	to := rapid.Int64Range(0, g.handed[p.String()]).Draw(m.T, "to")
+	m.sh("", "group", "seek", g.name, "--member", m.member(), "-t", p.String(), "--to", fmt.Sprint(to))
+}
+
+// reset sets the committed offsets of a group: to anything, which then counts as handed. It is
+// refused as long as the group has a member.
+func (m *model) reset() {
+	g := m.group()
+	rows, code := m.sh("", "group", "reset-offsets", g.name, "-t", "t", "--to", pick(m.modelLab, "to", "start", "end"), "-y")
+	if code == exitOK && len(g.knows) > 0 {
+		m.fail("group %s was reset under its members", g.name)
+	}
+	for _, r := range rows {
+		p := m.find(r.Topic, r.Partition)
+		g.handed[p.String()] = max(g.handed[p.String()], r.NewOffset)
+	}
+}
+
 func (m *model) heartbeat() {
 	g, member := m.group(), m.member()
 	m.groupCommand(g, g.codeOf(member), "heartbeat", g.name, "--member", member)
@@ -152,6 +178,9 @@ func (m *model) expire() {
 	left := map[string]bool{}
 	for _, r := range m.read("group", "describe", g.name, "--members") {
 		left[r.Member] = true
+	}
+	for member := range g.knows {
+		g.lost[member] = g.lost[member] || !left[member]
 	}
 	maps.DeleteFunc(g.knows, func(member string, _ int) bool { return !left[member] })
 }
@@ -171,9 +200,11 @@ func (m *model) describe(g *groupModel) map[string]string {
 			offset = *r.CurrentOffset
 		}
 		state[p.String()] = owner + " " + strconv.FormatInt(offset, 10)
-		if handed := max(g.handed[p.String()], p.start); offset > handed {
+		handed := max(g.handed[p.String()], p.start)
+		if p.between(handed, offset) {
 			m.fail("group %s committed offset %d of %s, and was handed what is below %d", g.name, offset, p, handed)
 		}
+		g.handed[p.String()] = max(g.handed[p.String()], offset) // behind markers, which nobody is handed
 	}
 	return state
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +21,10 @@ import (
 //     an idempotent producer had to send it again;
 //   - a partition has one owner in each generation of a group, and an old generation is fenced;
 //   - a group is handed every record, in order, and commits nothing that it was not handed;
-//   - groups know nothing of each other.
+//   - groups know nothing of each other;
+//   - who reads committed records sees nothing of a transaction that is open or was aborted,
+//     and all of one that was committed;
+//   - what a full partition does not take waits in its queue, and comes from there once.
 //
 // An unclean election may lose records: the model forgets what the new leader lacks. In the
 // end every broker comes up, all replicas of the plain topic are the same, and check finds
@@ -46,6 +48,12 @@ func TestModel(t *testing.T) {
 			"commit":     m.on(m.commit),
 			"heartbeat":  m.on(m.heartbeat),
 			"expire":     m.on(m.expire),
+			"seek":       m.on(m.seek),
+			"reset":      m.on(m.reset),
+			"txn":        m.on(m.transact),
+			"txn more":   m.on(m.transact),
+			"fill":       m.on(m.fill),
+			"retry":      m.on(m.retry),
 			"":           func(*rapid.T) { m.check() },
 		})
 		m.settle()
@@ -58,6 +66,8 @@ type model struct {
 	sent       int // values are numbers, in the order of sending
 	partitions []*partitionModel
 	groups     []*groupModel
+	txn        *txnModel
+	queue      queueModel
 }
 
 // partitionModel is what is known of one partition.
@@ -65,12 +75,15 @@ type partitionModel struct {
 	topic     string
 	number    int
 	compacted bool
+	ever      map[string]bool  // values that were sent
 	acked     map[string]bool  // values that acks=all acknowledged
 	visible   map[int64]string // values by offset that somebody may have read
 	start     int64            // the highest log start offset seen
 	led       bool             // has a leader
+	leader    int              // which broker that is
 	log       []row            // the leader's records, up to its log end
 	mark, end int64            // its high watermark and log end
+	stable    int64            // its last stable offset
 }
 
 func (p *partitionModel) String() string { return fmt.Sprintf("%s:%d", p.topic, p.number) }
@@ -78,12 +91,13 @@ func (p *partitionModel) String() string { return fmt.Sprintf("%s:%d", p.topic, 
 const modelBrokers = 3
 
 func newModel(t *rapid.T) *model {
-	m := &model{modelLab: newModelLab(t)}
+	m := &model{modelLab: newModelLab(t), txn: newTxnModel()}
 	m.ask("init", "--brokers", strconv.Itoa(modelBrokers))
 	m.ask("topic", "create", "t", "-p", "2", "-r", "3", "-c", "segment.bytes=400")
 	m.ask("topic", "create", "k", "-r", "2", "-c", "cleanup.policy=compact", "-c", "segment.bytes=300", "-c", "index.interval.bytes=1")
+	m.ask("topic", "create", "q", "-c", "logdir.partition.max.records=3")
 	for _, p := range []partitionModel{{topic: "t"}, {topic: "t", number: 1}, {topic: "k", compacted: true}} {
-		p.acked, p.visible = map[string]bool{}, map[int64]string{}
+		p.ever, p.acked, p.visible = map[string]bool{}, map[string]bool{}, map[int64]string{}
 		m.partitions = append(m.partitions, &p)
 	}
 	for _, name := range []string{"g", "h"} {
@@ -117,18 +131,13 @@ func (m *model) produceAgain() {
 
 func (m *model) send(all bool, flags ...string) {
 	p := m.partition()
-	var lines strings.Builder
-	first := m.sent
-	for range rapid.IntRange(1, 4).Draw(m.T, "records") {
-		fmt.Fprintf(&lines, "k%d:%d\n", rapid.IntRange(0, 2).Draw(m.T, "key"), m.sent)
-		m.sent++
-	}
+	lines, values := m.lines(p)
 	size := pick(m.modelLab, "batch-size", "1", "16384")
 	args := append([]string{"produce", p.topic, "-p", strconv.Itoa(p.number), "-K", ":", "--batch-size", size, "--report", "record"}, flags...)
-	rows, _ := m.sh(lines.String(), args...)
+	rows, _ := m.sh(lines, args...)
 	for i, r := range rows {
 		if all && (r.Status == "acked" || r.Status == "duplicate") {
-			p.acked[strconv.Itoa(first+i)] = true
+			p.acked[values[i]] = true
 		}
 	}
 }
@@ -172,13 +181,14 @@ func (m *model) promoteUnclean() {
 	there := p.values()
 	maps.DeleteFunc(p.acked, func(value string, _ bool) bool { return !there[value] })
 	maps.DeleteFunc(p.visible, func(_ int64, value string) bool { return !there[value] })
+	m.txn.doubt(p)
 }
 
 // upkeep removes what is old or superseded. The log start offset never passes the high
 // watermark.
 func (m *model) upkeep() {
 	p := m.partition()
-	switch pick(m.modelLab, "upkeep", "roll", "compact", "delete-records", "retention") {
+	switch pick(m.modelLab, "upkeep", "roll", "compact", "delete-records", "retention", "truncate") {
 	case "roll":
 		m.sh("", "roll", p.String())
 	case "compact":
@@ -188,9 +198,32 @@ func (m *model) upkeep() {
 		if !p.compacted {
 			m.sh("", "delete-records", p.String(), "--before", fmt.Sprint(to), "-y")
 		}
+	case "truncate":
+		m.truncate(p)
 	case "retention":
 		m.sh("", "retention", p.String(), "--retention-bytes", "800")
 	}
+}
+
+// truncate cuts a follower's log above all that was ever below a high watermark (a new leader
+// may know an older one): the follower fetches that again.
+func (m *model) truncate(p *partitionModel) {
+	broker := m.broker()
+	if !p.led || broker == strconv.Itoa(p.leader) || !m.up(broker) {
+		return // what is down may have a torn tail
+	}
+	keep := p.mark
+	for offset := range p.visible {
+		keep = max(keep, offset+1)
+	}
+	to := rapid.Int64Range(keep, max(keep, p.end)).Draw(m.T, "to")
+	m.sh("", "truncate", p.String()+"@"+broker, "--to", fmt.Sprint(to), "--round-down", "-y")
+}
+
+func (m *model) up(broker string) bool {
+	return slices.ContainsFunc(m.read("broker", "list"), func(r row) bool {
+		return strconv.Itoa(r.Broker) == broker && r.State == "up"
+	})
 }
 
 // look reads what all leaders have.
@@ -198,11 +231,15 @@ func (m *model) look() {
 	for _, p := range m.partitions {
 		p.led, p.log = false, nil
 	}
-	for _, r := range m.read("offsets") {
+	for _, r := range m.read("offsets", "--isolation-level", "read_committed") {
+		if r.Topic == "q" {
+			continue
+		}
 		p := m.find(r.Topic, r.Partition)
 		if p.led = r.Role == "leader"; !p.led {
 			continue
 		}
+		p.leader, p.stable = r.Broker, *r.LastStable
 		p.mark, p.end, p.start = *r.HighWatermark, r.LogEnd, max(p.start, r.LogStart)
 		p.log = m.read("fetch", p.String(), "--up-to", "leo")
 	}
@@ -229,11 +266,13 @@ func (m *model) check() {
 			m.checkOrder(p)
 			m.checkVisible(p)
 			m.checkAcked(p)
+			m.checkCommitted(p)
 		}
 	}
 	for _, g := range m.groups {
 		m.checkGroup(g)
 	}
+	m.checkQueue()
 }
 
 // checkOrder requires that values and offsets rise.
@@ -307,7 +346,7 @@ func (m *model) settle() {
 		m.sh("", "broker", "start", strconv.Itoa(id))
 	}
 	for _, r := range m.read("topic", "describe") {
-		if r.Leader == nil {
+		if r.Leader == nil && r.Topic != "q" { // a broker that comes up leads what it has alone
 			m.revive(m.find(r.Topic, r.Partition))
 		}
 	}
