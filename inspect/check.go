@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"logdir/store"
@@ -25,14 +26,14 @@ type CheckScope struct {
 
 // command is a command to type next about a log directory.
 func (s *CheckScope) command(logDir, verb string, words ...string) string {
-	text := "logdir " + verb
+	line := []string{"logdir " + verb}
 	if dir := s.DataDirs[logDir]; dir != "" {
-		text += " -d " + store.ShellWord(dir)
+		line = append(line, "-d", store.ShellWord(dir))
 	}
 	for _, w := range words {
-		text += " " + store.ShellWord(w)
+		line = append(line, store.ShellWord(w))
 	}
-	return text
+	return strings.Join(line, " ")
 }
 
 // CheckDir is one log directory and what reports call it.

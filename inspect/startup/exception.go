@@ -1,6 +1,9 @@
 package startup
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Exception is a Java exception as the broker would log it.
 type Exception struct {
@@ -36,12 +39,7 @@ func is(err error, classes ...string) bool {
 	if !ok {
 		return false
 	}
-	for _, c := range classes {
-		if e.Class == c {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(classes, e.Class)
 }
 
 // join keeps the first error, so that an exception is not wrapped.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,21 +37,21 @@ func runOn(fs vfs.FS, do func(*Coordinator) error) error {
 
 // summary is all that the coordinator's log says, and what is wrong with it.
 func summary(fs *memfs.FS) (string, error) {
-	text := ""
+	var text strings.Builder
 	err := runOn(fs, func(co *Coordinator) error {
 		groups, err := co.Groups()
 		for _, g := range groups {
-			text += fmt.Sprintf("%s at %d:", g.ID, g.Generation())
+			fmt.Fprintf(&text, "%s at %d:", g.ID, g.Generation())
 			for _, m := range g.Members() {
-				text += fmt.Sprintf(" %s=%v", m.ID, m.Assignment)
+				fmt.Fprintf(&text, " %s=%v", m.ID, m.Assignment)
 			}
 			for _, c := range g.Offsets() {
-				text += fmt.Sprintf(" %s:%d@%d", c.Topic, c.Partition, c.Offset)
+				fmt.Fprintf(&text, " %s:%d@%d", c.Topic, c.Partition, c.Offset)
 			}
 		}
 		return err
 	})
-	return text, err
+	return text.String(), err
 }
 
 // powerCuts are what a power cut may leave of what was not synced.

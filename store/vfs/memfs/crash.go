@@ -1,6 +1,7 @@
 package memfs
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 )
@@ -56,10 +57,7 @@ func (c *crash) survives() bool { return c.rand.Float64() < c.chance }
 func (c *crash) namesOf(dir *node) map[string]*node {
 	names, seen := c.names[dir]
 	if !seen {
-		names = make(map[string]*node, len(dir.kept))
-		for name, child := range dir.kept {
-			names[name] = child
-		}
+		names = maps.Clone(dir.kept)
 		c.names[dir] = names
 	}
 	return names
@@ -80,20 +78,10 @@ func (c *crash) clone(n *node) *node {
 	out.children = map[string]*node{}
 	out.kept = map[string]*node{}
 	names := c.namesOf(n)
-	for _, name := range sortedNames(names) {
+	for _, name := range slices.Sorted(maps.Keys(names)) { // the order in which a seed is spent
 		child := c.clone(names[name])
 		out.children[name], out.kept[name] = child, child
 	}
-	return out
-}
-
-// sortedNames fixes the order in which a seed is spent.
-func sortedNames(names map[string]*node) []string {
-	out := make([]string, 0, len(names))
-	for name := range names {
-		out = append(out, name)
-	}
-	slices.Sort(out)
 	return out
 }
 
