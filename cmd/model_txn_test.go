@@ -49,9 +49,22 @@ func (x *txnModel) doubt(p *partitionModel) {
 	delete(x.of, p.String())
 }
 
-// transact takes one step of a transaction.
+// transact takes some steps of a transaction; one in three is a whole one.
 func (m *model) transact() {
-	switch pick(m.modelLab, "step", "begin", "produce", "produce", "offsets", "commit", "abort") {
+	steps := []string{"begin", "produce", pick(m.modelLab, "end", "commit", "abort")}
+	if rapid.IntRange(0, 2).Draw(m.T, "whole") > 0 {
+		steps = []string{pick(m.modelLab, "step", "begin", "produce", "produce", "offsets", "commit", "abort")}
+	}
+	for _, step := range steps {
+		m.transactStep(step)
+	}
+	// Whoever ends a transaction is not told whether the in-sync replicas have its markers. An
+	// election that loses one lets the next transaction decide about its records.
+	m.sh("", "replicate")
+}
+
+func (m *model) transactStep(step string) {
+	switch step {
 	case "begin":
 		_, code := m.sh("", "txn", "begin", "x")
 		m.txn.end(endedWith(code, aborted))
