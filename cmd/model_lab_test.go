@@ -45,6 +45,8 @@ type row struct {
 	LogStart      int64  `json:"log_start"`
 	HighWatermark *int64 `json:"high_watermark"`
 	LogEnd        int64  `json:"log_end"`
+	LastStable    *int64 `json:"last_stable"`
+	NewOffset     int64  `json:"new_offset"`
 	State         string
 	Election      string
 	Generation    int
