@@ -33,7 +33,9 @@ func TestRandomDamage(t *testing.T) {
 			for _, o := range []Options{{Policy: Tail}, {Policy: Skip}, {Policy: Tail, Fix: true}, {Policy: Skip, Fix: true}} {
 				l.checkPolicy(t, o)
 			}
-			l.checkKafka(t)
+			if l.format != "MKB1" { // policy kafka refuses what no broker reads
+				l.checkKafka(t)
+			}
 			l.checkSalvage(t)
 			if t.Failed() {
 				t.Logf("%s log, damage: %s", l.format, strings.Join(l.damage, "; "))
