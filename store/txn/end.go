@@ -16,7 +16,8 @@ import (
 //	step                                          a crash after it
 //	1  partitions of the transaction synced       it stays open
 //	2  PrepareCommit or PrepareAbort, synced      it is decided: whoever comes next goes on
-//	3  a marker in each partition, synced         those that have theirs get no second one
+//	3  a marker in each partition, synced, and    those that have theirs get no second one
+//	   fetched by its followers
 //	4  the marker behind the groups' offsets      the same
 //	5  CompleteCommit or CompleteAbort            nothing is left to do
 func (c *Coordinator) End(ctx context.Context, id string, epoch int32, commit bool) (ended Transaction, err error) {

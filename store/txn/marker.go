@@ -17,6 +17,7 @@ func isOffsets(tp store.TopicPartition) bool { return tp.Topic == offsetsTopic }
 
 // mark ends a transaction in one partition, unless nothing of it is open there: it was
 // ended by a run that died, or never had a record. A topic that is gone needs no marker.
+// The followers get it before the end is acknowledged.
 func (c *Coordinator) mark(ctx context.Context, tp store.TopicPartition, t Transaction, kind record.ControlType) error {
 	err := c.withLog(ctx, tp, func(log *store.Log, epoch int32) error {
 		e, ok, err := log.Producer(t.ProducerID)
@@ -28,7 +29,10 @@ func (c *Coordinator) mark(ctx context.Context, tp store.TopicPartition, t Trans
 	if gone, ok := errors.AsType[*store.Error](err); ok && gone.Name == unknownPartition {
 		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return c.spread(ctx, tp)
 }
 
 // coordinatorEpoch stands in the markers: how often the coordinator moved to another broker,
