@@ -53,6 +53,7 @@ func setupScript(env *testscript.Env) error {
 	env.Setenv("LOGDIR_NOW", "2026-01-01T00:00:00Z")
 	env.Setenv("LOGDIR_DATA_DIR", env.Getenv("WORK")+"/data")
 	env.Setenv("HOME", env.Getenv("WORK")+"/home")
+	env.Setenv("GORACE", os.Getenv("GORACE"))
 	return nil
 }
 
