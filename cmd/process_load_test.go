@@ -6,19 +6,20 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"logdir/fixtures"
 )
 
 // A thousand producers in one process take less than 64 MiB, and lose, double or reorder
 // nothing.
 func TestThousandProducersAreCheap(t *testing.T) {
-	if raceDetected() || runtime.GOOS != "linux" {
-		t.Skip("SKIPPED: the memory is Linux's to tell, and the race detector has one of its own")
+	fixtures.WithoutRace(t)
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: the memory is Linux's to tell")
 	}
 	for _, keys := range []string{"0", "100"} {
 		s := newShell(t, "-p", "8")
@@ -67,10 +68,4 @@ func peakOf(status string) int {
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")
 	n, _ := strconv.Atoi(strings.Fields(rest + " 0")[0])
 	return n
-}
-
-// raceDetected tells whether this is a binary of go test -race.
-func raceDetected() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }

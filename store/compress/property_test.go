@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"logdir/fixtures"
 	"logdir/store/corrupt"
 )
 
@@ -157,6 +158,7 @@ func encode(t testing.TB, plain []byte, c Codec) []byte {
 
 // TestNoAllocationOnceWarm: both halves keep what they built.
 func TestNoAllocationOnceWarm(t *testing.T) {
+	fixtures.WithoutRace(t)
 	plain := records(16 << 10)
 	e, d := NewEncoder(), NewDecoder()
 	var packed, out []byte

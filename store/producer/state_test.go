@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"logdir/fixtures"
 	"logdir/store/record"
 )
 
@@ -243,6 +244,7 @@ func TestRestore(t *testing.T) {
 
 // Batches without a producer cost nothing.
 func TestPlainBatchesAreFree(t *testing.T) {
+	fixtures.WithoutRace(t)
 	s, b := NewState(0), batch{pid: -1, epoch: -1, sequence: -1}.view(t)
 	allocs := testing.AllocsPerRun(1000, func() {
 		if _, err := s.Update(b); err != nil {
@@ -259,6 +261,7 @@ func TestPlainBatchesAreFree(t *testing.T) {
 
 // Nor do those of a known producer allocate.
 func TestKnownProducersDoNotAllocate(t *testing.T) {
+	fixtures.WithoutRace(t)
 	s, b := NewState(0), batch{pid: 1, sequence: 0}.view(t)
 	for range 10 {
 		feed(t, s, batch{pid: 1, sequence: 0})

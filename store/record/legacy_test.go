@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"logdir/fixtures"
 	"logdir/store/compress"
 	"logdir/store/corrupt"
 )
@@ -344,6 +345,7 @@ func oldHC(frame []byte) []byte {
 }
 
 func TestLegacyReaderDoesNotAllocate(t *testing.T) {
+	fixtures.WithoutRace(t)
 	r := NewReader()
 	for _, v := range legacyVectors {
 		b, bad := Parse(hexBytes(t, v.hex))

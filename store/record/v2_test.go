@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"logdir/fixtures"
 	"logdir/store/compress"
 )
 
@@ -466,6 +467,7 @@ func TestReaderLimitsHeaders(t *testing.T) {
 }
 
 func TestReaderDoesNotAllocate(t *testing.T) {
+	fixtures.WithoutRace(t)
 	for _, codec := range []compress.Codec{compress.None, compress.Snappy, compress.LZ4, compress.Zstd} {
 		m := NoProducer()
 		m.Codec = codec
@@ -497,6 +499,7 @@ func TestReaderDoesNotAllocate(t *testing.T) {
 }
 
 func TestBuilderDoesNotAllocate(t *testing.T) {
+	fixtures.WithoutRace(t)
 	w := NewBuilder()
 	var frame []byte
 	rec := Record{Key: []byte("key"), Value: []byte("value"), Headers: []Header{{Key: []byte("h")}}}

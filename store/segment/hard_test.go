@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"logdir/fixtures"
 	"logdir/store/corrupt"
 	"logdir/store/record"
 	"logdir/store/segment"
@@ -308,6 +309,7 @@ func TestScanShrunkFile(t *testing.T) {
 }
 
 func TestScanAllocatesNothing(t *testing.T) {
+	fixtures.WithoutRace(t)
 	f := fixtureF(t)
 	gaps := join(batch(f, 0), batch(f, 3), batch(f, 5), batch(f, 9))
 	for name, file := range map[string][]byte{"dense": f, "gaps": gaps} {

@@ -3,6 +3,7 @@ package render
 import (
 	"testing"
 
+	"logdir/fixtures"
 	"logdir/store/record"
 )
 
@@ -68,6 +69,7 @@ func TestFormatErrors(t *testing.T) {
 }
 
 func TestFormatDoesNotAllocate(t *testing.T) {
+	fixtures.WithoutRace(t)
 	f, err := Compile(`%t %p %o %d{iso} %k{hex} %v{base64} %h\n`)
 	if err != nil {
 		t.Fatal(err)
