@@ -195,3 +195,23 @@ func (s *SideLog) editStarts(ctx context.Context, edit func(*checkpoint.Offsets)
 	lines.Sort()
 	return checkpoint.WriteOffsets(s.cluster.fs, name, lines)
 }
+
+// Follow gives every batch from the offset next on to take, and returns the offset behind the
+// last. A log that is not there yet has none; at damage it stops with an error.
+func (s *SideLog) Follow(next int64, take func(*record.Batch)) (_ int64, err error) {
+	log, err := s.Reader()
+	if log == nil || err != nil {
+		return next, err
+	}
+	cursor := log.From(next)
+	defer func() { err = errors.Join(err, cursor.Close()) }()
+	for cursor.Next() {
+		if d := cursor.Damage(); d != nil {
+			return next, store.DamageFound(d, s.TopicPartition()).
+				WithHint("logdir recover --dry-run -d %s %s", s.Folder(), s.TopicPartition())
+		}
+		take(cursor.Batch())
+		next = cursor.Batch().NextOffset()
+	}
+	return next, cursor.Err()
+}

@@ -77,21 +77,8 @@ func (c *Coordinator) change(ctx context.Context, group string, do func(*change)
 
 // catchUp takes in what was written since the last time, by whomever.
 func (c *Coordinator) catchUp() (err error) {
-	log, err := c.side.Reader()
-	if log == nil || err != nil {
-		return err
-	}
-	cursor := log.From(c.next)
-	defer func() { err = errors.Join(err, cursor.Close()) }()
-	for cursor.Next() {
-		if d := cursor.Damage(); d != nil {
-			return store.DamageFound(d, c.side.TopicPartition()).
-				WithHint("logdir recover --dry-run -d %s %s", c.side.Folder(), c.side.TopicPartition())
-		}
-		c.state.Update(cursor.Batch())
-		c.next = cursor.Batch().NextOffset()
-	}
-	return cursor.Err()
+	c.next, err = c.side.Follow(c.next, func(b *record.Batch) { c.state.Update(b) })
+	return err
 }
 
 // entry is one record of the coordinator's log. A nil value is a tombstone.
