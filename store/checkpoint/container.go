@@ -70,3 +70,20 @@ func appendHeader(dst []byte, entries int) []byte {
 	dst = strconv.AppendInt(dst, int64(entries), 10)
 	return append(dst, '\n')
 }
+
+// parseEntries gives what the lines of a container hold. At damage the entries before it come
+// with the error, a *corrupt.Error.
+func parseEntries[T any](data []byte, parse func(line) (T, *corrupt.Error)) ([]T, error) {
+	var entries []T
+	damage := parseContainer(data, func(l line) *corrupt.Error {
+		e, err := parse(l)
+		if err == nil {
+			entries = append(entries, e)
+		}
+		return err
+	})
+	if damage != nil {
+		return entries, damage
+	}
+	return entries, nil
+}

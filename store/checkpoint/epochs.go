@@ -26,18 +26,7 @@ type Epochs []EpochEntry
 // Load and CheckEpochs. The error is a *corrupt.Error of kind bad-checkpoint, with the
 // entries before it.
 func ParseEpochs(data []byte) (Epochs, error) {
-	var entries Epochs
-	damage := parseContainer(data, func(l line) *corrupt.Error {
-		e, err := parseEpochLine(l)
-		if err == nil {
-			entries = append(entries, e)
-		}
-		return err
-	})
-	if damage != nil {
-		return entries, damage
-	}
-	return entries, nil
+	return parseEntries(data, parseEpochLine)
 }
 
 func parseEpochLine(l line) (e EpochEntry, err *corrupt.Error) {

@@ -25,18 +25,7 @@ type Offsets []OffsetEntry
 // ParseOffsets reads an offset checkpoint. The error is a *corrupt.Error of kind
 // bad-checkpoint; the entries before it are returned with it, which a broker would not use.
 func ParseOffsets(data []byte) (Offsets, error) {
-	var entries Offsets
-	damage := parseContainer(data, func(l line) *corrupt.Error {
-		e, err := parseOffsetLine(l)
-		if err == nil {
-			entries = append(entries, e)
-		}
-		return err
-	})
-	if damage != nil {
-		return entries, damage
-	}
-	return entries, nil
+	return parseEntries(data, parseOffsetLine)
 }
 
 func parseOffsetLine(l line) (e OffsetEntry, err *corrupt.Error) {
