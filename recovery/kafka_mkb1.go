@@ -2,18 +2,17 @@ package recovery
 
 import (
 	"errors"
-	"io"
 	"path/filepath"
 
 	"logdir/store"
-	"logdir/store/record"
+	"logdir/store/segment"
 )
 
 // refuseMKB1 keeps the policy away from logs that no broker can read: to one, MKB1 frames
 // are a bad tail from the first byte on, and it would empty the log.
 func (k *kafkaMaker) refuseMKB1() error {
 	for _, s := range k.list.Segments {
-		mkb1, err := k.beginsMKB1(s.Log)
+		mkb1, err := k.inMKB1(s)
 		if err != nil {
 			return err
 		}
@@ -25,16 +24,14 @@ func (k *kafkaMaker) refuseMKB1() error {
 	return nil
 }
 
-func (k *kafkaMaker) beginsMKB1(name string) (bool, error) {
-	f, err := k.fs.Open(filepath.Join(k.plan.Partition.Dir, name))
+func (k *kafkaMaker) inMKB1(s segment.Files) (bool, error) {
+	f, err := k.fs.Open(filepath.Join(k.plan.Partition.Dir, s.Log))
 	if err != nil {
 		return false, err
 	}
-	var prefix [record.PrefixSize]byte
-	n, err := f.ReadAt(prefix[:], 0)
-	if errors.Is(err, io.EOF) {
-		err = nil
+	info, err := f.Stat()
+	if err != nil {
+		return false, errors.Join(err, f.Close())
 	}
-	_, format, ok := record.Peek(prefix[:n])
-	return ok && format == record.MKB1, errors.Join(err, f.Close())
+	return isMKB1(f, info.Size(), s.Base), f.Close()
 }
