@@ -24,8 +24,8 @@ func newDemoCmd(env *Env) *cobra.Command {
 		Use:   "demo [NAME]",
 		Short: "run an experiment and show each command with its output",
 		Long: `Run one of the experiments in a temporary directory and show each of its commands with
-its output. NAME is a number (06) or a name (damage-and-repair); without one it is the
-sixty-second tour: create, produce, damage, verify, recover, fetch.`,
+its output. NAME is a number (6 or 06) or a name (damage-and-repair); without one it is
+the sixty-second tour: create, produce, damage, verify, recover, fetch.`,
 		Example: `  logdir demo
   logdir demo 06
   logdir demo --script 06 > damage.sh`,
