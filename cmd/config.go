@@ -35,6 +35,7 @@ type settings struct {
 	env  map[string]string // variables that start with LOGDIR_
 	file *viper.Viper      // nil: there is no file
 	path string            // of the file
+	shut error             // why the place of the file cannot hold one, if so
 	// applied are the flags that got their value from here.
 	applied map[*pflag.Flag]bool
 }
@@ -56,6 +57,9 @@ func (e *Env) loadSettings(cmd *cobra.Command) error {
 			errs = append(errs, e.settings.apply(cmd, f))
 		}
 	})
+	if e.settings.shut != nil && e.Global.Verbose > 0 {
+		e.Note("no settings file: %v", e.settings.shut)
+	}
 	return errors.Join(errs...)
 }
 
@@ -140,14 +144,8 @@ func (e *Env) readConfigFile() error {
 		return nil
 	}
 	data, err := vfs.ReadAll(e.FS, path, maxConfigSize)
-	if errors.Is(err, fs.ErrNotExist) && !wanted {
-		return nil
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return store.Errorf(store.NotFound, "INVALID_CONFIG", "settings file: %w", err)
-	}
 	if err != nil {
-		return err
+		return e.withoutConfigFile(path, wanted, err)
 	}
 	v := viper.New()
 	v.SetConfigType("yaml")
@@ -156,6 +154,22 @@ func (e *Env) readConfigFile() error {
 	}
 	e.settings.file, e.settings.path = v, path
 	e.warnOfKeys()
+	return nil
+}
+
+// withoutConfigFile says what becomes of a settings file that err kept from being read. If
+// nobody asked for it, a place that cannot hold one, or not be looked into, is an empty one.
+func (e *Env) withoutConfigFile(path string, wanted bool, err error) error {
+	missing := errors.Is(err, fs.ErrNotExist)
+	if missing && wanted {
+		return store.Errorf(store.NotFound, "INVALID_CONFIG", "settings file: %w", err)
+	}
+	if _, unseen := e.FS.Stat(path); wanted || unseen == nil {
+		return err
+	}
+	if !missing {
+		e.settings.shut = err
+	}
 	return nil
 }
 
