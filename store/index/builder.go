@@ -29,13 +29,9 @@ type Span struct {
 // SpanOf describes the batch b that stands at byte pos. MKB1 has no time index, so there
 // the timestamps, which stand only in the records, are not looked for.
 func SpanOf(b *record.Batch, pos int64) (s Span) {
-	s.describe(b, pos)
-	return s
-}
-
-func (s *Span) describe(b *record.Batch, pos int64) {
 	s.FirstOffset, s.LastOffset, s.MaxTimestamp = b.Extent()
 	s.Pos, s.Size, s.Legacy = pos, int64(b.Size()), b.Format() <= record.V1
+	return s
 }
 
 // Builder makes the index bytes of one segment from its batches, in log order, by the

@@ -1,6 +1,8 @@
 package index
 
 import (
+	"math"
+
 	"logdir/store/corrupt"
 	"logdir/store/record"
 )
@@ -34,41 +36,78 @@ func (r *Report) bad(err *corrupt.Error, count int) {
 
 // Checker judges the index files of one segment while its log is scanned once. It is fed
 // the good batches, and told of damage, in the order of positions.
+//
+// Most batches lie between two entries, and all there is to do is to remember where they
+// end. soonPos and soonOffset say which do: those that begin before the one and end before
+// the other.
 type Checker struct {
 	offsets *offsetJudge
 	times   *timeJudge
+
+	soonPos, soonOffset int64
+	passed              passed
 }
+
+// passed is what is remembered of the good batches so far.
+type passed struct {
+	last, end int64     // last offset and end of the last one
+	max       TimeEntry // largest timestamp, and the last offset of the first batch with it
+}
+
+// always is below all positions and offsets.
+const always = math.MinInt64
 
 // NewChecker judges the index files of a segment that begins at offset base. Either may
 // be nil.
 func NewChecker(base int64, offsets *OffsetIndex, times *TimeIndex) *Checker {
-	c := &Checker{}
+	c := &Checker{passed: passed{last: base - 1, max: TimeEntry{-1, base}}}
 	if offsets != nil {
-		c.offsets = newOffsetJudge(base, offsets)
+		c.offsets = newOffsetJudge(base, offsets, &c.passed)
 	}
 	if times != nil {
-		c.times = newTimeJudge(base, times)
+		c.times = newTimeJudge(base, times, &c.passed)
 	}
+	c.look()
 	return c
 }
 
-// Add takes the next good batch.
-func (c *Checker) Add(s Span) { c.add(&s) }
-
-// AddBatch is Add of SpanOf(b, pos) without its copies, which are felt where it is called
-// for every batch of a log.
-func (c *Checker) AddBatch(b *record.Batch, pos int64) {
-	var s Span
-	s.describe(b, pos)
-	c.add(&s)
+// look finds out which batches may be passed.
+func (c *Checker) look() {
+	c.soonPos, c.soonOffset = never, never
+	if j := c.offsets; j != nil {
+		c.soonPos = j.soon()
+	}
+	if j := c.times; j != nil {
+		c.soonOffset = j.soon()
+	}
 }
 
-func (c *Checker) add(s *Span) {
-	if j := c.offsets; j != nil && !j.pass(s) {
-		j.consider(s)
+// Add takes the next good batch.
+func (c *Checker) Add(s Span) {
+	if j := c.offsets; j != nil {
+		j.consider(&s)
 	}
-	if j := c.times; j != nil && !j.pass(s) {
-		j.consider(s)
+	if j := c.times; j != nil {
+		j.consider(&s)
+	}
+	c.pass(s.LastOffset, s.Pos+s.Size, s.MaxTimestamp)
+	c.look()
+}
+
+// AddBatch is Add of SpanOf(b, pos), made for being called for every batch of a log.
+func (c *Checker) AddBatch(b *record.Batch, pos int64) {
+	if _, last, timestamp := b.Extent(); pos < c.soonPos && last < c.soonOffset {
+		c.pass(last, pos+int64(b.Size()), timestamp)
+		return
+	}
+	c.Add(SpanOf(b, pos))
+}
+
+func (c *Checker) pass(last, end, timestamp int64) {
+	p := &c.passed
+	p.last, p.end = last, end
+	if timestamp > p.max.Timestamp {
+		p.max = TimeEntry{timestamp, last}
 	}
 }
 
@@ -81,6 +120,7 @@ func (c *Checker) Damage() {
 	if c.times != nil {
 		c.times.damaged = true
 	}
+	c.look()
 }
 
 // Finish judges what is left and returns both reports; that of a file that was not given
@@ -98,57 +138,53 @@ func (c *Checker) Finish() (offsets, times Report, err error) {
 // offsetJudge holds an offset index against the log.
 type offsetJudge struct {
 	Report
-	lane lane[OffsetEntry]
+	lane lane
 	mkb1 bool
 	last OffsetEntry // the last good entry, or one that is below all
 
 	// group is an entry that names the last offset of several batches, of which the last
 	// one is still to come; groupGap says that something unknown lies among them.
-	group    item[OffsetEntry]
+	group    item
 	groupGap bool
 
-	prevLast int64 // last offset and end of the last good batch
-	prevEnd  int64
-	damaged  bool // something unknown lies behind it
+	passed  *passed
+	damaged bool // something unknown lies behind the last good batch
 }
 
-func newOffsetJudge(base int64, x *OffsetIndex) *offsetJudge {
-	j := &offsetJudge{mkb1: x.mkb1, last: OffsetEntry{base - 1, -1}, prevLast: base - 1}
-	j.lane = lane[OffsetEntry]{
-		table: x.table, padded: !x.mkb1,
-		parse: x.parse,
-		key:   func(e OffsetEntry) int64 { return e.Pos },
-	}
+func newOffsetJudge(base int64, x *OffsetIndex, p *passed) *offsetJudge {
+	j := &offsetJudge{mkb1: x.mkb1, last: OffsetEntry{base - 1, -1}, passed: p}
+	j.lane = lane{table: x.table, padded: !x.mkb1, parse: func(entry []byte) (key, value int64) {
+		e := x.parse(entry)
+		return e.Pos, e.Offset
+	}}
 	j.lane.open(&j.Report)
 	return j
 }
 
-// pass takes the next batch if it lies between two entries, as most do: then there is
-// only its end to remember. Short enough to be inlined.
-func (j *offsetJudge) pass(s *Span) bool {
-	if s.Pos >= j.lane.soon || j.group.ok || j.damaged {
-		return false
+// soon is the first position at which a batch must be considered.
+func (j *offsetJudge) soon() int64 {
+	if j.group.ok || j.damaged {
+		return always
 	}
-	j.prevLast, j.prevEnd = s.LastOffset, s.Pos+s.Size
-	return true
+	return j.lane.soon()
 }
 
-// consider takes any other batch.
+// consider takes the next good batch.
 func (j *offsetJudge) consider(s *Span) {
 	j.groupGap = j.groupGap || j.damaged
 	j.settleGroup(s)
-	if wrong, ok := j.lane.untangle(s.Pos, func(e OffsetEntry) bool { return e.Pos == s.Pos && j.fits(e, s) }); ok {
-		j.badField(wrong, fieldPosition, "position %d is out of order", wrong.e.Pos)
+	if wrong, ok := j.lane.untangle(s.Pos, func(it item) bool { return it.key == s.Pos && j.fits(it.value, s) }); ok {
+		j.badField(wrong, fieldPosition, "position %d is out of order", wrong.key)
 	}
 	for j.lane.due(s.Pos) {
 		j.judge(j.lane.take(), s)
 	}
-	j.prevLast, j.prevEnd, j.damaged = s.LastOffset, s.Pos+s.Size, false
+	j.damaged = false
 }
 
 // judge holds an entry against s, the first batch at or behind its position.
-func (j *offsetJudge) judge(it item[OffsetEntry], s *Span) {
-	e := it.e
+func (j *offsetJudge) judge(it item, s *Span) {
+	e := OffsetEntry{it.value, it.key}
 	switch {
 	case e.Pos < s.Pos:
 		j.nowhere(it)
@@ -161,7 +197,7 @@ func (j *offsetJudge) judge(it item[OffsetEntry], s *Span) {
 		j.badField(it, fieldRelativeOffset, "offset %d does not rise from %d", e.Offset, j.last.Offset)
 		return
 	case e.Offset == j.exact(s):
-	case j.fits(e, s):
+	case j.fits(e.Offset, s):
 		j.Older++
 	case e.Offset > s.LastOffset && !j.mkb1:
 		j.group, j.groupGap = it, false
@@ -183,33 +219,33 @@ func (j *offsetJudge) exact(s *Span) int64 {
 
 // fits says whether the entry's offset is one that some writer stores for s alone: its
 // last offset, or its first as Kafka did up to 1.1.
-func (j *offsetJudge) fits(e OffsetEntry, s *Span) bool {
+func (j *offsetJudge) fits(offset int64, s *Span) bool {
 	switch {
 	case j.mkb1:
-		return e.Offset == s.FirstOffset
+		return offset == s.FirstOffset
 	case s.Legacy: // the first offset of a wrapper stands inside it
-		return e.Offset > j.prevLast && e.Offset <= s.LastOffset
+		return offset > j.passed.last && offset <= s.LastOffset
 	}
-	return e.Offset == s.FirstOffset || e.Offset == s.LastOffset
+	return offset == s.FirstOffset || offset == s.LastOffset
 }
 
 // nowhere judges an entry at whose position no good batch begins.
-func (j *offsetJudge) nowhere(it item[OffsetEntry]) {
-	if j.damaged && it.e.Pos >= j.prevEnd {
+func (j *offsetJudge) nowhere(it item) {
+	if j.damaged && it.key >= j.passed.end {
 		j.Unjudged++
 		return
 	}
-	j.badField(it, fieldPosition, "no batch begins at byte %d", it.e.Pos)
+	j.badField(it, fieldPosition, "no batch begins at byte %d", it.key)
 }
 
 // settleGroup looks whether s ends the group of an entry by the habit of 2.0 to 3.9. A batch
 // with an entry of its own belongs to no earlier group.
 func (j *offsetJudge) settleGroup(s *Span) {
 	switch {
-	case !j.group.ok || s.LastOffset < j.group.e.Offset:
-	case s.LastOffset == j.group.e.Offset && !j.lane.due(s.Pos):
+	case !j.group.ok || s.LastOffset < j.group.value:
+	case s.LastOffset == j.group.value && !j.lane.due(s.Pos):
 		j.Older++
-		j.last, j.group.ok = j.group.e, false
+		j.last, j.group.ok = OffsetEntry{j.group.value, j.group.key}, false
 	default:
 		j.badGroup()
 	}
@@ -222,7 +258,7 @@ func (j *offsetJudge) badGroup() {
 		j.Unjudged++
 		return
 	}
-	j.badField(it, fieldRelativeOffset, "offset %d ends no batch between byte %d and the next entry", it.e.Offset, it.e.Pos)
+	j.badField(it, fieldRelativeOffset, "offset %d ends no batch between byte %d and the next entry", it.value, it.key)
 }
 
 func (j *offsetJudge) finish() (Report, error) {
@@ -231,8 +267,8 @@ func (j *offsetJudge) finish() (Report, error) {
 	}
 	for j.lane.cur.ok {
 		it := j.lane.take()
-		if !j.damaged && it.e.Pos >= j.prevEnd {
-			j.badField(it, fieldPosition, "byte %d lies behind the last batch, which ends at %d", it.e.Pos, j.prevEnd)
+		if !j.damaged && it.key >= j.passed.end {
+			j.badField(it, fieldPosition, "byte %d lies behind the last batch, which ends at %d", it.key, j.passed.end)
 			continue
 		}
 		j.nowhere(it)
@@ -240,70 +276,61 @@ func (j *offsetJudge) finish() (Report, error) {
 	return j.Report, j.lane.err
 }
 
-func (j *offsetJudge) badField(it item[OffsetEntry], field, format string, args ...any) {
+func (j *offsetJudge) badField(it item, field, format string, args ...any) {
 	j.bad(j.lane.badEntry(it.i, field, format, args...), 1)
 }
 
 // timeJudge holds a time index against the log.
 type timeJudge struct {
 	Report
-	lane lane[TimeEntry]
+	lane lane
+	base int64
 	last TimeEntry // the last good entry, or one that is below all
 
-	max      TimeEntry // largest timestamp so far, and the last offset of its batch
-	prevLast int64
-	damaged  bool // something unknown lies behind the last good batch
+	passed  *passed
+	damaged bool // something unknown lies behind the last good batch
 }
 
-func newTimeJudge(base int64, x *TimeIndex) *timeJudge {
-	j := &timeJudge{last: TimeEntry{-1, base - 1}, max: TimeEntry{-1, base}, prevLast: base - 1}
-	j.lane = lane[TimeEntry]{
-		table: x.table, padded: true,
-		parse: x.parse,
-		key:   func(e TimeEntry) int64 { return e.Offset },
-	}
+func newTimeJudge(base int64, x *TimeIndex, p *passed) *timeJudge {
+	j := &timeJudge{base: base, last: TimeEntry{-1, base - 1}, passed: p}
+	j.lane = lane{table: x.table, padded: true, parse: func(entry []byte) (key, value int64) {
+		e := x.parse(entry)
+		return e.Offset, e.Timestamp
+	}}
 	j.lane.open(&j.Report)
 	return j
 }
 
-// pass takes the next batch if it lies between two entries, as most do: then there are
-// only its end and its timestamp to remember. Short enough to be inlined.
-func (j *timeJudge) pass(s *Span) bool {
-	if s.LastOffset >= j.lane.soon {
-		return false
+// soon is the first last offset at which a batch must be considered.
+func (j *timeJudge) soon() int64 {
+	if j.damaged {
+		return always
 	}
-	if s.MaxTimestamp > j.max.Timestamp {
-		j.max = TimeEntry{s.MaxTimestamp, s.LastOffset}
-	}
-	j.prevLast, j.damaged = s.LastOffset, false
-	return true
+	return j.lane.soon()
 }
 
-// consider takes any other batch.
+// consider takes the next good batch.
 func (j *timeJudge) consider(s *Span) {
 	if s.Legacy {
 		known := *s
-		known.FirstOffset, s = j.prevLast+1, &known
+		known.FirstOffset, s = j.passed.last+1, &known
 	}
-	if wrong, ok := j.lane.untangle(s.LastOffset, func(e TimeEntry) bool { return j.fits(e, s) }); ok {
-		j.badField(wrong, fieldRelativeOffset, "offset %d is out of order", wrong.e.Offset)
+	if wrong, ok := j.lane.untangle(s.LastOffset, func(it item) bool { return j.fits(it, s) }); ok {
+		j.badField(wrong, fieldRelativeOffset, "offset %d is out of order", wrong.key)
 	}
 	for j.lane.due(s.LastOffset) {
 		j.judge(j.lane.take(), s)
 	}
-	if s.MaxTimestamp > j.max.Timestamp {
-		j.max = TimeEntry{s.MaxTimestamp, s.LastOffset}
-	}
-	j.prevLast, j.damaged = s.LastOffset, false
+	j.damaged = false
 }
 
-func (j *timeJudge) fits(e TimeEntry, s *Span) bool {
-	return e.Offset >= s.FirstOffset && e.Offset <= s.LastOffset && e.Timestamp == s.MaxTimestamp
+func (j *timeJudge) fits(it item, s *Span) bool {
+	return it.key >= s.FirstOffset && it.key <= s.LastOffset && it.value == s.MaxTimestamp
 }
 
 // judge holds an entry against s, the first batch that ends at or behind its offset.
-func (j *timeJudge) judge(it item[TimeEntry], s *Span) {
-	e := it.e
+func (j *timeJudge) judge(it item, s *Span) {
+	e := TimeEntry{it.value, it.key}
 	switch {
 	case e.Offset < s.FirstOffset:
 		j.nowhere(it)
@@ -311,14 +338,14 @@ func (j *timeJudge) judge(it item[TimeEntry], s *Span) {
 	case e.Timestamp <= j.last.Timestamp:
 		j.badField(it, fieldTimestamp, "timestamp %d does not rise from %d", e.Timestamp, j.last.Timestamp)
 		return
-	case e.Timestamp == j.max.Timestamp && s.MaxTimestamp != e.Timestamp:
-		j.badField(it, fieldRelativeOffset, "offset %d, timestamp %d stands at %d", e.Offset, e.Timestamp, j.max.Offset)
+	case e.Timestamp == j.passed.max.Timestamp && s.MaxTimestamp != e.Timestamp:
+		j.badField(it, fieldRelativeOffset, "offset %d, timestamp %d stands at %d", e.Offset, e.Timestamp, j.passed.max.Offset)
 		return
 	case e.Timestamp != s.MaxTimestamp:
 		j.badField(it, fieldTimestamp, "timestamp %d, the largest in batch %d..%d is %d", e.Timestamp, s.FirstOffset, s.LastOffset, s.MaxTimestamp)
 		return
-	case e.Timestamp < j.max.Timestamp:
-		j.badField(it, fieldTimestamp, "timestamp %d, offset %d before it has %d", e.Timestamp, j.max.Offset, j.max.Timestamp)
+	case e.Timestamp < j.passed.max.Timestamp:
+		j.badField(it, fieldTimestamp, "timestamp %d, offset %d before it has %d", e.Timestamp, j.passed.max.Offset, j.passed.max.Timestamp)
 		return
 	case e.Offset != s.LastOffset:
 		j.Older++
@@ -327,27 +354,39 @@ func (j *timeJudge) judge(it item[TimeEntry], s *Span) {
 }
 
 // nowhere judges an entry whose offset no good batch holds.
-func (j *timeJudge) nowhere(it item[TimeEntry]) {
-	if j.damaged && it.e.Offset > j.prevLast {
+func (j *timeJudge) nowhere(it item) {
+	if j.damaged && it.key > j.passed.last {
 		j.Unjudged++
 		return
 	}
-	j.badField(it, fieldRelativeOffset, "no batch holds offset %d", it.e.Offset)
+	j.badField(it, fieldRelativeOffset, "no batch holds offset %d", it.key)
 }
 
 func (j *timeJudge) finish() (Report, error) {
 	for j.lane.cur.ok {
 		it := j.lane.take()
-		if !j.damaged && it.e.Offset > j.prevLast {
-			j.badField(it, fieldRelativeOffset, "offset %d lies behind the last batch, which ends with %d", it.e.Offset, j.prevLast)
+		if !j.damaged && it.key > j.passed.last {
+			j.badField(it, fieldRelativeOffset, "offset %d lies behind the last batch, which ends with %d", it.key, j.passed.last)
 			continue
 		}
 		j.nowhere(it)
 	}
-	j.Complete = j.last.Timestamp == j.max.Timestamp
+	j.settleZeros()
+	j.Complete = j.last.Timestamp == j.passed.max.Timestamp
 	return j.Report, j.lane.err
 }
 
-func (j *timeJudge) badField(it item[TimeEntry], field, format string, args ...any) {
+// settleZeros takes the first entry of nothing but zeros for what it says, timestamp 0 at the
+// base offset, if that is the largest timestamp.
+func (j *timeJudge) settleZeros() {
+	width := int64(j.lane.width)
+	if j.Entries > 0 || j.Padding < width || j.passed.max != (TimeEntry{0, j.base}) {
+		return
+	}
+	j.last = j.passed.max
+	j.Entries, j.Padding = 1, j.Padding-width
+}
+
+func (j *timeJudge) badField(it item, field, format string, args ...any) {
 	j.bad(j.lane.badEntry(it.i, field, format, args...), 1)
 }

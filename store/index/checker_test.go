@@ -204,6 +204,26 @@ func TestTimeEntryBelowAnEarlierTimestamp(t *testing.T) {
 	checkBad(t, "timeindex", ti, 0, 12, fieldTimestamp)
 }
 
+// An entry of timestamp 0 at the base offset is nothing but zeros, and yet an entry.
+func TestTimeEntryOfZeros(t *testing.T) {
+	span := Span{FirstOffset: 5, LastOffset: 5, Size: 72}
+	for _, c := range []struct {
+		name      string
+		timestamp int64
+		want      Report
+	}{
+		{"the batch has timestamp 0", 0, Report{Entries: 1, Padding: 12, Complete: true}},
+		{"it has none", -1, Report{Padding: 24, Complete: true}},
+		{"it has another", 7, Report{Padding: 24}},
+	} {
+		span.MaxTimestamp = c.timestamp
+		_, ti := judge(t, 5, nil, make([]byte, 24), []Span{span})
+		if diff := cmp.Diff(c.want, ti); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}
+
 // A time index that does not reach the largest timestamp is not damaged, only incomplete.
 func TestIncompleteTimeIndex(t *testing.T) {
 	_, ti := judge(t, 0, nil, unhex(t, threeTimes)[:24], tenBatches())

@@ -7,37 +7,38 @@ import (
 	"logdir/store/corrupt"
 )
 
-// item is entry i of an index file.
-type item[E any] struct {
-	e  E
-	i  int
-	ok bool
+// item is entry i of an index file. Entries are fed by their key: the position in an offset
+// index, the offset in a time index. The value is the other number.
+type item struct {
+	key, value int64
+	i          int
+	ok         bool
 }
+
+// never is a key that no batch reaches, and that of no entry.
+const never = math.MaxInt64
 
 // lane feeds the entries of an index file to a judge, with one entry of look-ahead. It
 // leaves out preallocated zeros and reports what is wrong with the file as such.
-type lane[E any] struct {
+type lane struct {
 	table
-	parse  func(entry []byte) E
-	key    func(E) int64 // what the entries are fed by, which must rise
-	padded bool          // whether trailing zeros may be preallocated space
+	parse  func(entry []byte) (key, value int64)
+	padded bool // whether trailing zeros may be preallocated space
 
 	report *Report
-	cur    item[E]
-	ahead  item[E]
-	soon   int64  // the smaller of their keys: nothing happens before it is reached
+	cur    item
+	ahead  item
 	next   int    // the entry behind ahead
-	block  []byte // entries read, from entry blockAt on
+	block  []byte // entries read, from entry at on
 	at     int
 	err    error
 }
 
 // open reads the first two entries and judges the file's length.
-func (l *lane[E]) open(r *Report) {
+func (l *lane) open(r *Report) {
 	l.report = r
 	l.cur = l.load()
 	l.ahead = l.load()
-	l.look()
 	if n := l.len(); l.size%int64(l.width) != 0 {
 		pos := int64(n) * int64(l.width)
 		err := corrupt.Newf(corrupt.BadIndex, pos, l.size-pos, "%d bytes is no multiple of an entry's %d", l.size, l.width)
@@ -46,55 +47,47 @@ func (l *lane[E]) open(r *Report) {
 	}
 }
 
-// look finds out when the next entry wants to be looked at.
-func (l *lane[E]) look() {
-	l.soon = math.MaxInt64
-	for _, it := range [...]item[E]{l.cur, l.ahead} {
-		if it.ok {
-			l.soon = min(l.soon, l.key(it.e))
-		}
-	}
-}
+// soon is the smaller of their keys: nothing happens before it is reached.
+func (l *lane) soon() int64 { return min(l.cur.key, l.ahead.key) }
 
 // due says whether the current entry has a key of at most at.
-func (l *lane[E]) due(at int64) bool { return l.cur.ok && l.key(l.cur.e) <= at }
+func (l *lane) due(at int64) bool { return l.cur.ok && l.cur.key <= at }
 
 // take removes the current entry.
-func (l *lane[E]) take() item[E] {
+func (l *lane) take() item {
 	it := l.cur
 	l.report.Entries++
 	l.cur, l.ahead = l.ahead, l.load()
-	l.look()
 	return it
 }
 
 // untangle settles which of two entries is wrong if the one ahead stands before the
 // current one by its key: once that key is reached, fits tells whether it is right there.
 // The wrong one is removed and returned.
-func (l *lane[E]) untangle(at int64, fits func(E) bool) (wrong item[E], found bool) {
-	if !l.ahead.ok || l.key(l.ahead.e) > at || l.key(l.ahead.e) > l.key(l.cur.e) {
+func (l *lane) untangle(at int64, fits func(item) bool) (wrong item, found bool) {
+	if !l.ahead.ok || l.ahead.key > at || l.ahead.key > l.cur.key {
 		return wrong, false
 	}
 	wrong, found = l.ahead, true
-	if l.key(l.cur.e) > at && fits(l.ahead.e) {
+	if l.cur.key > at && fits(l.ahead) {
 		wrong, l.cur = l.cur, l.ahead
 	}
 	l.report.Entries++
 	l.ahead = l.load()
-	l.look()
 	return wrong, found
 }
 
 // load reads the next entry that is none of preallocated zeros.
-func (l *lane[E]) load() item[E] {
+func (l *lane) load() item {
 	raw := l.raw(l.next)
 	if l.padded && raw != nil && isZero(raw) {
 		raw = l.passZeros()
 	}
 	if raw == nil {
-		return item[E]{}
+		return item{key: never}
 	}
-	it := item[E]{l.parse(raw), l.next, true}
+	it := item{i: l.next, ok: true}
+	it.key, it.value = l.parse(raw)
 	l.next++
 	return it
 }
@@ -102,7 +95,7 @@ func (l *lane[E]) load() item[E] {
 // passZeros goes on behind the zeros that begin at the next entry. To the end of the file
 // they are padding. Before further entries they are damage, but for entry 0, where zeros
 // may stand for the first offset at the start of the log.
-func (l *lane[E]) passZeros() []byte {
+func (l *lane) passZeros() []byte {
 	from := l.next
 	to := l.endOfZeros(from)
 	switch {
@@ -120,7 +113,7 @@ func (l *lane[E]) passZeros() []byte {
 }
 
 // endOfZeros finds the first entry from i on that is not all zeros, or -1.
-func (l *lane[E]) endOfZeros(i int) int {
+func (l *lane) endOfZeros(i int) int {
 	end := int64(l.len()) * int64(l.width)
 	buf := make([]byte, zeroBlock)
 	for pos := int64(i) * int64(l.width); pos < end; pos += int64(len(buf)) {
@@ -137,7 +130,7 @@ func (l *lane[E]) endOfZeros(i int) int {
 
 // raw returns the bytes of entry i, or nil behind the last one. They are valid until the
 // next call.
-func (l *lane[E]) raw(i int) []byte {
+func (l *lane) raw(i int) []byte {
 	if i >= l.len() || l.err != nil {
 		return nil
 	}
@@ -152,7 +145,7 @@ func (l *lane[E]) raw(i int) []byte {
 }
 
 // badEntry reports a field of entry i, or the whole entry if field is empty.
-func (l *lane[E]) badEntry(i int, field, format string, args ...any) *corrupt.Error {
+func (l *lane) badEntry(i int, field, format string, args ...any) *corrupt.Error {
 	format = "entry %d: " + format
 	err := corrupt.Newf(corrupt.BadIndex, int64(i)*int64(l.width), int64(l.width), format, append([]any{i}, args...)...)
 	err.Field = field
