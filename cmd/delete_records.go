@@ -19,7 +19,7 @@ type deleteRecordsOptions struct {
 }
 
 func newDeleteRecordsCmd(env *Env) *cobra.Command {
-	o := &deleteRecordsOptions{before: flagval.WholeLog()}
+	o := &deleteRecordsOptions{}
 	c := &cobra.Command{
 		Use:   "delete-records TOPIC:P --before OFFSET",
 		Short: "raise the log start offset",
@@ -41,7 +41,7 @@ Nothing is kept of what goes, and undo cannot bring it back.`,
 			return o.run(c.Context(), env, args)
 		},
 	}
-	c.Flags().Var(&o.before, "before", "the new log start; end is the high watermark")
+	c.Flags().Var(&o.before, "before", "the new log start: an `offset` as for fetch -o; end is the high watermark")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be, but write nothing")
 	return c
 }

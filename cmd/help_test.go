@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -41,6 +42,18 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		}
 		if !strings.HasPrefix(c.Annotations[annotationExit], "0") && c.HasParent() && !c.HasSubCommands() {
 			t.Errorf("%s does not list its exit codes", c.CommandPath())
+		}
+	}
+}
+
+// What has to be given has no default.
+func TestRequiredFlagsHaveNoDefault(t *testing.T) {
+	required := regexp.MustCompile(`(?:^|[^[])--([a-z-]+)`)
+	for _, c := range allCommands() {
+		for _, match := range required.FindAllStringSubmatch(c.Use, -1) {
+			if f := c.Flags().Lookup(match[1]); f == nil || flagDefault(f) != "" {
+				t.Errorf("%s: --%s: %+v", c.Use, match[1], f)
+			}
 		}
 	}
 }

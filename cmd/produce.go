@@ -111,7 +111,7 @@ func (o *produceOptions) run(ctx context.Context, env *Env, args []string) (err 
 
 // validate refuses what contradicts itself, before anything is opened.
 func (o *produceOptions) validate() error {
-	checks := []func() error{o.validateTopic, o.validateInput, o.validateIdentity, o.validateSending}
+	checks := []func() error{func() error { return o.validateTopic("logdir produce") }, o.validateInput, o.validateIdentity, o.validateSending}
 	for _, check := range checks {
 		if err := check(); err != nil {
 			return err
@@ -121,13 +121,13 @@ func (o *produceOptions) validate() error {
 }
 
 // validateTopic answers the habit of fetch, where a partition stands behind the topic.
-func (o *produceOptions) validateTopic() error {
+func (o *produceOptions) validateTopic(command string) error {
 	topic, parts, ok := strings.Cut(o.topic, ":")
 	if !ok {
 		return nil
 	}
 	return store.Errorf(store.Usage, "INVALID_TOPIC_EXCEPTION", "%q is no topic: produce takes the partition as a flag", o.topic).
-		WithHint("logdir produce %s -p %s", topic, parts)
+		WithHint("%s %s -p %s", command, topic, parts)
 }
 
 func (o *produceOptions) validateInput() error {

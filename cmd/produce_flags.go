@@ -90,7 +90,7 @@ func (o *produceOptions) addIdentityFlags(c *cobra.Command, fs *pflag.FlagSet) {
 	fs.Int32Var(&o.producerEpoch, "producer-epoch", 0, "with --producer-id: its `epoch`")
 	fs.Int32Var(&o.baseSequence, "base-sequence", 0, "with --producer-id: the `sequence` of the first record on a partition")
 	o.defineFailureFlags(fs)
-	fs.VarP(&o.properties, "producer-property", "X", "any of these by Kafka's name: `name=value`; -X list shows them")
+	fs.VarP(&o.properties, "producer-property", "X", "set one of these by Kafka's name, `name=value`; -X list shows them all")
 	o.properties.flags = fs
 	flagGroup(c, "identity and failure", "idempotent", "transactional-id", "producer-id", "producer-epoch", "base-sequence",
 		"leader-epoch", "lose-acks", "crash-after", "producer-property")
@@ -103,8 +103,11 @@ func (o *produceOptions) defineFailureFlags(fs *pflag.FlagSet) {
 	fs.Int64Var(&o.crashAfter, "crash-after", 0, "die after so many records: a `number`; what is still open is lost")
 }
 
+// reportKinds explains --report.
+const reportKinds = "what to print, a `kind` of report: partition, batch, record, none, or a record format with %"
+
 func (o *produceOptions) addReportFlags(c *cobra.Command, fs *pflag.FlagSet) {
-	fs.StringVar(&o.report, "report", reportPartition, "what to print: a `kind`: partition, batch, record, none, or a record format with %")
+	fs.StringVar(&o.report, "report", reportPartition, reportKinds)
 	flagGroup(c, "output", "report")
 }
 

@@ -22,9 +22,12 @@ type repairFlags struct {
 	quarantine string
 }
 
+// ordinaryQuarantine is the default of --quarantine, as the help shows it.
+const ordinaryQuarantine = " (default quarantine/ in a cluster, LOGDIR.quarantine/ beside a bare log dir LOGDIR)"
+
 func (f *repairFlags) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the same plan, but write nothing")
-	flags.StringVar(&f.quarantine, "quarantine", "", "`directory` for every byte that is taken out (default quarantine/ in a cluster, LOGDIR.quarantine/ beside a bare log dir)")
+	flags.StringVar(&f.quarantine, "quarantine", "", "`directory` for every byte that is taken out"+ordinaryQuarantine)
 }
 
 // repair is a data directory opened to be changed by plans: its replicas, their log

@@ -22,7 +22,7 @@ type truncateOptions struct {
 }
 
 func newTruncateCmd(env *Env) *cobra.Command {
-	o := &truncateOptions{to: flagval.WholeLog()}
+	o := &truncateOptions{}
 	c := &cobra.Command{
 		Use:   "truncate TARGET --to OFFSET",
 		Short: "cut a replica back to an offset",
@@ -42,7 +42,7 @@ the quarantine; "logdir undo" puts them back. It asks on anything but a cluster 
 	}
 	f := c.Flags()
 	o.repairFlags.addTo(f)
-	f.Var(&o.to, "to", "the new log end")
+	f.Var(&o.to, "to", "the new log end: an `offset` as for fetch -o; end is the high watermark")
 	f.BoolVar(&o.roundDown, "round-down", false, "an offset inside a batch means the batch's first")
 	f.Var(flagval.NewBytes(&o.interval), "index-interval-bytes", "index.interval.bytes for rebuilt indexes, where no topic config says (0: 4096)")
 	return c

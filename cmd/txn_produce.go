@@ -16,6 +16,7 @@ import (
 type txnProduce struct {
 	oneRun
 	produce produceOptions
+	row     bool // print the transaction: no --report asks for more
 }
 
 func newTxnProduceCmd(env *Env) *cobra.Command {
@@ -52,10 +53,11 @@ func (o *txnProduce) addFlags(c *cobra.Command) {
 	flagGroup(c, "identity and failure", "producer-epoch", "leader-epoch", "lose-acks", "crash-after")
 	p.addReportFlags(c, fs)
 	p.addKafkaSpellings(fs)
-	p.acks, p.noDLQ = client.AcksAll.String(), true
-	for name, value := range map[string]string{"acks": p.acks, "no-dlq": "true"} {
+	p.acks, p.noDLQ, p.report = client.AcksAll.String(), true, ""
+	for name, value := range map[string]string{"acks": p.acks, "no-dlq": "true", "report": p.report} {
 		fs.Lookup(name).DefValue = value
 	}
+	fs.Lookup("report").Usage = reportKinds + " (default the transaction's row)"
 }
 
 func (o *txnProduce) run(ctx context.Context, env *Env, args []string) error {
@@ -65,6 +67,12 @@ func (o *txnProduce) run(ctx context.Context, env *Env, args []string) error {
 		p.topic, args = args[0], args[1:]
 	}
 	p.files = args
+	if o.row = p.report == ""; o.row {
+		p.report = reportNone
+	}
+	if err := p.validateInto("logdir txn produce " + o.id); err != nil {
+		return err
+	}
 	fsync, err := store.ParseFsync(p.fsync)
 	if err != nil {
 		return err
@@ -74,8 +82,7 @@ func (o *txnProduce) run(ctx context.Context, env *Env, args []string) error {
 	})
 }
 
-// produceInto produces into the open transaction. Unless --report asks for more, it
-// prints what is so of the transaction.
+// produceInto produces into the open transaction.
 func (o *txnProduce) produceInto(ctx context.Context, env *Env, c *cluster.Cluster, co *txn.Coordinator, fsync store.Fsync) error {
 	p := &o.produce
 	topic, err := c.Meta().Topic(p.topic)
@@ -88,30 +95,23 @@ func (o *txnProduce) produceInto(ctx context.Context, env *Env, c *cluster.Clust
 	if p.transaction, err = co.Open(ctx, o.id, o.epoch); err != nil {
 		return err
 	}
-	if err := p.validateInto(); err != nil {
-		return err
-	}
-	row := !p.given("report")
-	if row {
-		p.report = reportNone
-	}
 	run, err := p.openIn(ctx, env, c, fsync)
 	if err != nil {
 		return err
 	}
-	if err := run.run(ctx); err != nil || !row {
+	if err := run.run(ctx); err != nil || !o.row {
 		return err
 	}
 	return env.printTxn(p.transaction.Transaction)
 }
 
 // validateInto is validate for a producer whose identity is that of a transaction.
-func (o *produceOptions) validateInto() error {
+func (o *produceOptions) validateInto(command string) error {
 	switch {
 	case !o.noDLQ:
 		return usagef("nothing of a transaction goes to the dead letter queue: no --no-dlq=false")
 	case o.acks != "all" && o.acks != "-1":
 		return usagef("a transaction waits for all: no --acks %s", o.acks)
 	}
-	return errors.Join(o.validateInput(), o.validateSending())
+	return errors.Join(o.validateTopic(command), o.validateInput(), o.validateSending())
 }

@@ -40,6 +40,8 @@ nothing that could be put back.`,
 		},
 	}
 	o.repairFlags.addTo(c.Flags())
+	c.Flags().Lookup("dry-run").Usage = "show what would be put back, but write nothing"
+	c.Flags().Lookup("quarantine").Usage = "`directory` that the runs left their bytes in" + ordinaryQuarantine
 	c.Flags().BoolVar(&o.list, "list", false, "list the runs that can be undone, the oldest first")
 	return c
 }
