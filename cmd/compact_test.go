@@ -51,12 +51,13 @@ func dirty(t testing.TB) *memfs.FS {
 	mem := memfs.New()
 	s := memShell{t, mem}
 	s.must("", "init")
-	s.must("", "topic create t -c cleanup.policy=compact -c segment.bytes=400 -c index.interval.bytes=1")
+	s.must("", "topic create t -c segment.bytes=400 -c index.interval.bytes=1")
 	for i := range 4 {
 		s.must(fmt.Sprintf("a:%d\nb:%d\nc%d:%d\n", i, i, i, i), "produce t -K : --batch-size 1 --fsync always")
 	}
 	s.must("b:\n", "produce t -K : -Z --fsync always")
-	s.must("nobody's\n", "produce t --fsync always")
+	s.must("nobody's\n", "produce t --fsync always") // a compacted topic would refuse it
+	s.must("", "topic alter t -c cleanup.policy=compact")
 	s.must("", "txn begin x")
 	s.must("a:never\n", "txn produce x t -K :")
 	s.must("", "txn abort x")

@@ -38,6 +38,7 @@ type Topic struct {
 	o       TopicOptions
 	logs    []openLog
 	synced  map[int32]map[store.TopicPartition]int64 // recovery points, by broker
+	reader  *record.Reader                           // of a compacted topic, else nil
 }
 
 // openLog is a leader's log that is held open.
@@ -116,16 +117,27 @@ func (t *Topic) Append(ctx context.Context, q Request, acks Acks) (reply Reply, 
 	if err != nil {
 		return reply, err
 	}
-	fit, full := t.room(log, q)
-	if fit > 0 {
-		if reply.Answers, err = log.Append(q.first(fit).Frames, epoch); err != nil {
-			full = err
+	take, refused := t.admissible(log, q)
+	if take > 0 {
+		if reply.Answers, err = log.Append(q.first(take).Frames, epoch); err != nil {
+			refused = err
 		}
 	}
 	if acks == AcksAll && len(reply.Answers) > 0 {
 		reply.Committed = t.committed(tp, leader, reply.Answers)
 	}
-	return reply, full
+	return reply, refused
+}
+
+// admissible is how many batches of q the topic takes now; the error, if not all of them, is
+// about the first that it does not.
+func (t *Topic) admissible(log *store.Log, q Request) (int, error) {
+	keyed, unkeyed := t.keyed(q)
+	fit, full := t.room(log, q.first(keyed))
+	if full != nil {
+		return fit, full
+	}
+	return fit, unkeyed
 }
 
 // admit holds the metadata of a partition against what the producer asks for.

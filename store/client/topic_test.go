@@ -52,12 +52,16 @@ func openTopic(t fataler, c *cluster.Cluster, o TopicOptions) *Topic {
 	return topic
 }
 
+func outcomeText(r Result) string {
+	return fmt.Sprintf("%v %d..%d", r.Status, r.BaseOffset, r.LastOffset)
+}
+
 // produce sends values to partition 0, a batch each, and returns the outcomes.
 func produce(t fataler, topic *Topic, o Sending, identity Identity, values ...string) (outcomes []string, err error) {
 	t.Helper()
 	o.Topic, o.Sleep = "t", noSleep
 	s := NewSession(topic, o, func(r Result) error {
-		outcomes = append(outcomes, fmt.Sprintf("%v %d..%d", r.Status, r.BaseOffset, r.LastOffset))
+		outcomes = append(outcomes, outcomeText(r))
 		return nil
 	})
 	a := NewAccumulator(Batching{Partitions: 1, Size: 1, Linger: -1, Identity: identity}, ignore)

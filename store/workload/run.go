@@ -96,6 +96,9 @@ func (r *run) prepare(ctx context.Context) error {
 		return err
 	}
 	settings := meta.Settings(topic)
+	if r.plan.Keys == 0 && settings.Compacts() {
+		return client.RefuseUnkeyed(r.partition(0)).WithHint("--keys N")
+	}
 	if r.placement, err = placement(settings, len(topic.Partitions)); err != nil {
 		return err
 	}
