@@ -125,10 +125,11 @@ func (e *Env) repairBroker(ctx context.Context, c *cluster.Cluster, id int32, dr
 	if err := s.plan(ctx); err != nil {
 		return 0, err
 	}
-	if err := s.left(); err != nil || dryRun {
-		return s.damagedReplicas(), err
+	if err = s.left(); err == nil && !dryRun {
+		err = s.carryOut(ctx)
 	}
-	return s.damagedReplicas(), s.carryOut(ctx)
+	s.log()
+	return s.damagedReplicas(), err
 }
 
 // topicsOn names the replicas of a broker, topic by topic.

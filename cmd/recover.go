@@ -122,6 +122,7 @@ func (o *recoverOptions) recover(ctx context.Context, r *repair) error {
 			return err
 		}
 	}
+	s.log()
 	if err := s.print(); err != nil {
 		return err
 	}
@@ -177,6 +178,7 @@ func (s *recoverRun) plan(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	s.logCheck()
 	return s.planLogDirs()
 }
 

@@ -251,7 +251,9 @@ func (r *repair) execute(ctx context.Context, works []work, before func() error)
 			Changes: w.changes, Before: before,
 		}
 		var err error
-		if ids[i], err = job.Execute(ctx); err != nil {
+		ids[i], err = job.Execute(ctx)
+		r.logRun(ids[i], w, err)
+		if err != nil {
 			return ids, err
 		}
 	}

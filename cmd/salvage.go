@@ -110,6 +110,7 @@ func (o *salvageOptions) salvage(ctx context.Context, env *Env, s recovery.Salva
 	ranges, bytes := 0, int64(0)
 	err := s.Run(ctx, partitions, func(one recovery.Salvaged) error {
 		ranges, bytes = ranges+one.LostRanges(), bytes+one.LostBytes
+		env.logSalvage(one)
 		return rows.Row(one.Topic, one.Partition, one.LogStart, one.LogEnd, one.Records, one.LostRanges(), one.LostBytes)
 	})
 	if err = errors.Join(err, rows.Close()); err != nil || ranges == 0 {

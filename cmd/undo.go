@@ -106,7 +106,9 @@ func (o *undoOptions) undo(ctx context.Context, r *repair, q recovery.Quarantine
 			return err
 		}
 	}
-	return printUndo(r.env, u.Rows(o.dryRun))
+	rows := u.Rows(o.dryRun)
+	r.env.logUndo(rows)
+	return printUndo(r.env, rows)
 }
 
 func listRuns(env *Env, q recovery.Quarantine) error {
