@@ -9,12 +9,13 @@ import (
 	"logdir/store/corrupt"
 	"logdir/store/index"
 	"logdir/store/record"
+	"logdir/store/segment"
 	"logdir/store/vfs"
 )
 
 // neighbour is the log beside an index.
 type neighbour struct {
-	headers
+	segment.Headers
 	file vfs.ReadFile
 	mkb1 bool
 }
@@ -29,8 +30,8 @@ func (d *Dumper) logBeside(f *DumpFile) (*neighbour, error) {
 		return nil, err
 	}
 	n := &neighbour{file: src}
-	n.reset(src, size)
-	b, _, ok, err := n.at(0)
+	n.Reset(src, size)
+	b, _, ok, err := n.At(0)
 	n.mkb1 = ok && b.Format() == record.MKB1
 	return n, err
 }
@@ -110,7 +111,7 @@ func (d *Dumper) checkOffsetEntry(f *DumpFile, log *neighbour, e index.OffsetEnt
 	if log == nil {
 		return nil
 	}
-	b, size, ok, err := log.at(e.Pos)
+	b, size, ok, err := log.At(e.Pos)
 	if err != nil {
 		return err
 	}
@@ -248,7 +249,7 @@ func (w *timeWalk) find(offset int64) (b record.Batch, found bool, err error) {
 		w.at = max(w.at, e.Pos)
 	}
 	for {
-		b, size, ok, err := w.log.at(w.at)
+		b, size, ok, err := w.log.At(w.at)
 		if err != nil || !ok {
 			return b, false, err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"logdir/store/index"
 	"logdir/store/record"
+	"logdir/store/segment"
 )
 
 // startOf is the first byte of a log that has to be read for the offsets that are asked
@@ -13,9 +14,9 @@ func (d *Dumper) startOf(f *DumpFile, log io.ReaderAt, end int64) (int64, error)
 	if d.Options.From <= f.BaseOffset || f.Kind != LogFile {
 		return 0, nil
 	}
-	var h headers
-	h.reset(log, end)
-	first, _, ok, err := h.at(0)
+	var h segment.Headers
+	h.Reset(log, end)
+	first, _, ok, err := h.At(0)
 	if !ok {
 		return 0, err
 	}
@@ -23,7 +24,7 @@ func (d *Dumper) startOf(f *DumpFile, log io.ReaderAt, end int64) (int64, error)
 	if pos == 0 || err != nil {
 		return 0, err
 	}
-	b, size, ok, err := h.at(pos)
+	b, size, ok, err := h.At(pos)
 	if !ok || b.BaseOffset() > d.Options.From {
 		return 0, err
 	}

@@ -58,7 +58,7 @@ func Segments(ctx context.Context, fsys vfs.ReadFS, dirs []PartitionDir) iter.Se
 // lister lists one partition after the other and keeps its buffers.
 type lister struct {
 	fs      vfs.ReadFS
-	headers headers
+	headers segment.Headers
 }
 
 func (l *lister) partition(dir PartitionDir) (p PartitionInfo) {
@@ -102,11 +102,11 @@ func (l *lister) walk(path string, info *SegmentInfo) (format record.Format, err
 	}
 	defer file.Close()
 	info.Size = size
-	l.headers.reset(file, size)
+	l.headers.Reset(file, size)
 	format = record.V2
 	before := place{next: info.Base}
 	for pos := int64(0); pos < size; {
-		b, frame, ok, err := l.headers.at(pos)
+		b, frame, ok, err := l.headers.At(pos)
 		if err != nil {
 			return format, err
 		}

@@ -143,15 +143,16 @@ func (v *verifier) scan(r *Verified, file vfs.ReadFile, beside *indexCheck) erro
 	s.Reset(file, r.Size, segment.Options{
 		Base: r.Base, Limit: r.Limit, Epoch: v.epoch, Deep: v.options.Deep, MaxBatch: v.options.MaxBatch,
 	})
-	var strangers []stranger
+	var strangers suspects
 	for s.Next() {
 		if d := s.Damage(); d != nil {
 			d.Path = r.Name
 			r.Damage = append(r.Damage, d)
 			v.broken = true
 			beside.damage()
-			if b := s.Batch(); isStranger(d, b, r.Limit) {
-				strangers = append(strangers, stranger{b.BaseOffset(), b.LastOffset(), b.StoredCRC(), v.records(b), d})
+			if b := s.Batch(); strangers.Add(d, b, r.Limit) {
+				strangers.damage = append(strangers.damage, d)
+				strangers.records += v.records(b)
 			}
 			continue
 		}
@@ -166,24 +167,33 @@ func (v *verifier) scan(r *Verified, file vfs.ReadFile, beside *indexCheck) erro
 			v.tell(s.Pos())
 		}
 	}
-	return cmp.Or(s.Err(), v.acquit(r, strangers))
+	return cmp.Or(s.Err(), v.acquit(r, &strangers))
+}
+
+// suspects are the batches of a segment with the offsets of a later one.
+type suspects struct {
+	segment.Strangers
+	damage  []*corrupt.Error // the findings that they are out of place
+	records int64
 }
 
 // acquit takes findings back that an interrupted cleaning explains.
-func (v *verifier) acquit(r *Verified, strangers []stranger) error {
-	if len(strangers) == 0 {
-		return nil
-	}
-	copies, err := areCopies(v.fs, r.LogRef, strangers)
+func (v *verifier) acquit(r *Verified, s *suspects) error {
+	copies, err := s.AreCopies(v.fs, r.Path, r.Limit)
 	if err != nil || !copies {
 		return err
 	}
-	for _, s := range strangers {
-		r.Damage = slices.DeleteFunc(r.Damage, func(d *corrupt.Error) bool { return d == s.damage })
-		r.Batches++
-		r.Copies++
-		r.Records += s.records
-	}
+	left := s.damage // in the order of r.Damage
+	r.Damage = slices.DeleteFunc(r.Damage, func(d *corrupt.Error) bool {
+		ours := len(left) > 0 && d == left[0]
+		if ours {
+			left = left[1:]
+		}
+		return ours
+	})
+	r.Copies = int64(len(s.damage))
+	r.Batches += r.Copies
+	r.Records += s.records
 	return nil
 }
 
@@ -266,9 +276,9 @@ func (c *indexCheck) format() (record.Format, error) {
 		return 0, err
 	}
 	defer src.Close()
-	var h headers
-	h.reset(src, size)
-	b, _, ok, err := h.at(0)
+	var h segment.Headers
+	h.Reset(src, size)
+	b, _, ok, err := h.At(0)
 	if !ok {
 		return record.V2, err
 	}

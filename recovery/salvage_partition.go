@@ -214,7 +214,7 @@ type copier struct {
 	aborted []index.AbortedTxn
 	// strangers are batches with the offsets of a later segment; copies where they stand in
 	// the report.
-	strangers inspect.Strangers
+	strangers segment.Strangers
 	copies    []int
 
 	out vfs.File

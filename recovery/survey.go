@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"logdir/inspect"
 	"logdir/store"
 	"logdir/store/checkpoint"
 	"logdir/store/corrupt"
@@ -51,7 +50,7 @@ type segmentSurvey struct {
 	mkb1    bool
 
 	damages   []damage
-	strangers inspect.Strangers
+	strangers segment.Strangers
 	// offsets and times are the verdicts on the index files; index and timeIndex what they
 	// should hold.
 	offsets, times   index.Report

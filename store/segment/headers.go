@@ -1,4 +1,4 @@
-package inspect
+package segment
 
 import (
 	"errors"
@@ -16,9 +16,9 @@ const (
 	fewHeaders = 4
 )
 
-// headers reads batch headers of a log where they stand, with few reads and without
+// Headers reads batch headers of a log where they stand, with few reads and without
 // reading what is between them.
-type headers struct {
+type Headers struct {
 	src    io.ReaderAt
 	end    int64 // size of the log
 	buf    []byte
@@ -27,14 +27,14 @@ type headers struct {
 	served int
 }
 
-// reset begins another log of size bytes and keeps the buffer.
-func (h *headers) reset(src io.ReaderAt, size int64) {
-	*h = headers{src: src, end: size, buf: h.buf, served: fewHeaders}
+// Reset begins another log of size bytes and keeps the buffer.
+func (h *Headers) Reset(src io.ReaderAt, size int64) {
+	*h = Headers{src: src, end: size, buf: h.buf, served: fewHeaders}
 }
 
-// at reads the header at byte pos. ok is false if no frame that the log holds to its end
-// begins there. The view is valid until the next call.
-func (h *headers) at(pos int64) (b record.Batch, size int64, ok bool, err error) {
+// At reads the header at byte pos. ok is false if no frame that the log holds to its end
+// begins there. size is the whole frame's. The view is valid until the next call.
+func (h *Headers) At(pos int64) (b record.Batch, size int64, ok bool, err error) {
 	if pos < 0 || h.end-pos < record.PrefixSize {
 		return b, 0, false, nil
 	}
@@ -47,7 +47,7 @@ func (h *headers) at(pos int64) (b record.Batch, size int64, ok bool, err error)
 }
 
 // hold makes the block cover n bytes at pos, if the file still has them.
-func (h *headers) hold(pos, n int64) error {
+func (h *Headers) hold(pos, n int64) error {
 	if pos >= h.pos && pos+n <= h.pos+int64(len(h.block)) {
 		return nil
 	}
