@@ -141,12 +141,23 @@ type Cursor struct {
 	scan   *segment.Scanner
 	landed bool  // the scan began at an index entry, and no batch there was good yet
 	end    int64 // next offset after the last good batch, or corrupt.Unknown
+	strays strays
 	err    error
 }
 
 // Next moves to the next batch, or to the next damaged range. It is false at the end
 // and after an error.
 func (c *Cursor) Next() bool {
+	found := c.strays.held || c.advance()
+	c.strays.held, c.strays.current = false, nil
+	if len(c.strays.waiting) > 0 {
+		return c.merge(found)
+	}
+	return found
+}
+
+// advance moves the scan to what it finds next in the log, one segment after the other.
+func (c *Cursor) advance() bool {
 	for c.err == nil {
 		if c.seg == nil && !c.open() {
 			return false
@@ -180,26 +191,13 @@ func (c *Cursor) takeDamage(d *corrupt.Error) bool {
 		return false
 	case d.NextOffset != corrupt.Unknown && d.NextOffset <= c.from:
 		return false
-	case d.Kind == corrupt.BadOffset && c.isCopy():
+	case c.isStray(d) || c.err != nil:
 		return false
 	case d.NextPos == corrupt.Unknown && c.inLast() && c.stillWritten(d.Pos):
 		return false
 	}
 	d.Path = c.seg.path(segment.LogSuffix)
 	return true
-}
-
-// isCopy says whether the batch stands in a later segment as well, as an interrupted
-// cleaning leaves it: there it will be met.
-func (c *Cursor) isCopy() bool {
-	b := c.scan.Batch()
-	if b == nil || c.inLast() || b.BaseOffset() < c.r.limit(c.next-1) {
-		return false
-	}
-	later := c.r.From(b.BaseOffset())
-	same := later.Next() && later.Damage() == nil && later.Batch().BaseOffset() == b.BaseOffset() &&
-		later.Batch().Size() == b.Size() && later.Batch().StoredCRC() == b.StoredCRC()
-	return later.Close() == nil && same
 }
 
 func (c *Cursor) inLast() bool { return c.next == len(c.r.bases) }
@@ -239,7 +237,7 @@ func (c *Cursor) open() bool {
 	if c.err = err; err != nil {
 		return false
 	}
-	c.landed = pos > 0
+	c.landed, c.strays.judged = pos > 0, false
 	c.rescan(pos)
 	return true
 }
@@ -285,14 +283,17 @@ func (c *Cursor) rescan(pos int64) {
 	if pos == 0 {
 		c.landed = false
 	}
-	o := segment.Options{
-		Base: c.seg.base, Limit: c.r.limit(c.next - 1), Start: pos,
-		LogEnd: max(c.end, 0), Epoch: record.NoLeaderEpoch, SkipCRC: c.r.o.SkipCRC,
-	}
 	if c.scan == nil {
 		c.scan = scanners.Get().(*segment.Scanner)
 	}
-	c.scan.Reset(c.seg.log, c.seg.size, o)
+	c.scan.Reset(c.seg.log, c.seg.size, c.scanOptions(pos))
+}
+
+func (c *Cursor) scanOptions(pos int64) segment.Options {
+	return segment.Options{
+		Base: c.seg.base, Limit: c.r.limit(c.next - 1), Start: pos,
+		LogEnd: max(c.end, 0), Epoch: record.NoLeaderEpoch, SkipCRC: c.r.o.SkipCRC,
+	}
 }
 
 // scanners keeps the buffers of closed cursors: to list the ends of ten thousand logs
@@ -310,20 +311,45 @@ func (c *Cursor) leave() {
 
 // Batch is the batch, valid until the next call of Next; nil in a damaged range of
 // which no whole frame is left.
-func (c *Cursor) Batch() *record.Batch { return c.scan.Batch() }
+func (c *Cursor) Batch() *record.Batch {
+	if c.strays.current != nil {
+		return &c.strays.batch
+	}
+	return c.scan.Batch()
+}
 
 // Damage is what is wrong here, nil if nothing is. Path, position and the next good
 // offset are filled in.
-func (c *Cursor) Damage() *corrupt.Error { return c.scan.Damage() }
+func (c *Cursor) Damage() *corrupt.Error {
+	if c.strays.current != nil {
+		return nil
+	}
+	return c.scan.Damage()
+}
 
 // Segment is the base offset of the segment.
-func (c *Cursor) Segment() int64 { return c.seg.base }
+func (c *Cursor) Segment() int64 {
+	if x := c.strays.current; x != nil {
+		return x.in
+	}
+	return c.seg.base
+}
 
 // File is the path of the segment's log.
-func (c *Cursor) File() string { return c.seg.path(segment.LogSuffix) }
+func (c *Cursor) File() string {
+	if x := c.strays.current; x != nil {
+		return x.path
+	}
+	return c.seg.path(segment.LogSuffix)
+}
 
 // Pos is the position of the batch in its segment.
-func (c *Cursor) Pos() int64 { return c.scan.Pos() }
+func (c *Cursor) Pos() int64 {
+	if x := c.strays.current; x != nil {
+		return x.Pos
+	}
+	return c.scan.Pos()
+}
 
 // Err is what stopped the cursor: an input/output error, never damage.
 func (c *Cursor) Err() error { return c.err }

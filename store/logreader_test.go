@@ -182,21 +182,6 @@ func TestDamageBeforeTheOffset(t *testing.T) {
 	}
 }
 
-// TestCopyOfALaterBatch: what an interrupted cleaning leaves twice is read once, and in order.
-// A batch that stands nowhere else is damage.
-func TestCopyOfALaterBatch(t *testing.T) {
-	fs := newDir(t)
-	put(t, fs, logName, append(kv(t, 0, moment), kv(t, 5, moment)...))
-	put(t, fs, "00000000000000000004.log", append(kv(t, 4, moment), kv(t, 5, moment)...))
-	if diff := cmp.Diff([]string{"0=v0", "4=v4", "5=v5"}, contents(t, fs, 0)); diff != "" {
-		t.Error(diff)
-	}
-	put(t, fs, logName, append(kv(t, 0, moment), kv(t, 5, moment+1)...))
-	if diff := cmp.Diff([]string{"0=v0"}, contents(t, fs, 0)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // TestMisleadingIndex: entries that lead nowhere, into a record, or to a later batch than
 // they say do not hide a record.
 func TestMisleadingIndex(t *testing.T) {
