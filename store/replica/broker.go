@@ -101,6 +101,9 @@ func leave(ctx context.Context, c *cluster.Cluster, id int32, state cluster.Brok
 		}
 		return nil
 	})
+	if err == nil {
+		logBroker(c, string(state), id)
+	}
 	return soleIn, err
 }
 
@@ -162,5 +165,6 @@ func Restart(ctx context.Context, c *cluster.Cluster, id int32) error {
 	if err != nil {
 		return err
 	}
+	logBroker(c, "restarted", id)
 	return errors.Join(checkpoint.RemoveCleanShutdown(c.FS(), c.BrokerDir(id)), cutToMarks(ctx, c, id))
 }

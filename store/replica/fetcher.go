@@ -86,7 +86,9 @@ func (f *Fetcher) Fetch(ctx context.Context, tp store.TopicPartition) (moved []F
 	if err := f.cluster.Reload(); err != nil {
 		return nil, err
 	}
-	return f.round(ctx, tp)
+	moved, err = f.round(ctx, tp)
+	logFetched(f.cluster, moved)
+	return moved, err
 }
 
 func (f *Fetcher) round(ctx context.Context, tp store.TopicPartition) ([]Fetched, error) {

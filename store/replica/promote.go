@@ -57,6 +57,7 @@ func Promote(ctx context.Context, c *cluster.Cluster, tp store.TopicPartition, t
 	if err := c.Update(ctx, func(m *cluster.Meta) error { return e.enter(m) }); err != nil {
 		return e, err
 	}
+	logElection(c, e)
 	return e, lead(ctx, c, tp, to)
 }
 

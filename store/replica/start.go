@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"logdir/store"
 	"logdir/store/checkpoint"
@@ -36,6 +37,7 @@ func Start(ctx context.Context, c *cluster.Cluster, id int32, repair Repair) (St
 	if err != nil {
 		return s, err
 	}
+	logBroker(c, "up", id, slog.Bool("clean", s.Clean), slog.Int("repaired", s.Repaired), slog.Int("leads_again", len(led)))
 	errs := []error{cutToMarks(ctx, c, id)}
 	for _, tp := range led {
 		errs = append(errs, leadLocked(ctx, c, tp, id))
