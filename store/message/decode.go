@@ -14,15 +14,24 @@ import (
 func (s *Schema) Decode(version int16, data []byte) (*Object, int, *corrupt.Error) {
 	d := decoder{data: data, version: version, flexible: version >= s.Flexible}
 	if !s.Has(version) {
-		return nil, 0, corrupt.Newf(corrupt.BadRecords, 0, 0, "%s has no version %d", s.Name, version)
+		return nil, 0, noVersion(s, version)
 	}
 	o, ok := d.object(s)
 	if !ok {
-		d.within(s.Name)
-		d.err.Detail = d.err.Field + ": " + d.err.Detail
-		return nil, 0, d.err
+		return nil, 0, d.failure(s)
 	}
 	return o, d.pos, nil
+}
+
+func noVersion(s *Schema, version int16) *corrupt.Error {
+	return corrupt.Newf(corrupt.BadRecords, 0, 0, "%s has no version %d", s.Name, version)
+}
+
+// failure is the error with the whole path of the field.
+func (d *decoder) failure(s *Schema) *corrupt.Error {
+	d.within(s.Name)
+	d.err.Detail = d.err.Field + ": " + d.err.Detail
+	return d.err
 }
 
 // decoder walks over the bytes of one message.
@@ -66,9 +75,31 @@ func (d *decoder) object(s *Schema) (*Object, bool) {
 
 // taggedFields reads the tagged fields and puts the known ones in the schema's order.
 func (d *decoder) taggedFields(s *Schema, o *Object) bool {
+	known := false
+	ok := d.tags(s, func(f *Field, tag uint32, size int) bool {
+		if f == nil {
+			o.Unknown = append(o.Unknown, RawTag{tag, append([]byte(nil), d.data[d.pos:d.pos+size]...)})
+			d.pos += size
+			return true
+		}
+		known = true
+		return d.sized(f, size, func() bool {
+			v, ok := d.field(f)
+			o.Members = append(o.Members, Member{f.Name, v})
+			return ok
+		})
+	})
+	if known {
+		o.order(s)
+	}
+	return ok
+}
+
+// tags calls take before each tagged field, which is to read its size bytes; f is nil for
+// one that is not known.
+func (d *decoder) tags(s *Schema, take func(f *Field, tag uint32, size int) bool) bool {
 	count, ok := d.uvarint()
 	previous := int64(-1)
-	known := false
 	for range count {
 		tag, hasTag := d.uvarint()
 		size, hasSize := d.uvarint()
@@ -81,28 +112,17 @@ func (d *decoder) taggedFields(s *Schema, o *Object) bool {
 			return d.fail("tag %d of %d bytes, have %d", tag, size, len(d.data)-d.pos)
 		}
 		previous = int64(tag)
-		field := s.tagged(tag, d.version)
-		if field < 0 {
-			o.Unknown = append(o.Unknown, RawTag{tag, append([]byte(nil), d.data[d.pos:d.pos+int(size)]...)})
-			d.pos += int(size)
-			continue
-		}
-		if !d.tagged(&s.Fields[field], o, int(size)) {
+		if !take(s.tagged(tag, d.version), tag, int(size)) {
 			return false
 		}
-		known = true
-	}
-	if known {
-		o.order(s)
 	}
 	return ok
 }
 
-// tagged reads one known tagged field, which must take just size bytes.
-func (d *decoder) tagged(f *Field, o *Object, size int) bool {
+// sized reads one known tagged field, which must take just size bytes.
+func (d *decoder) sized(f *Field, size int, read func() bool) bool {
 	end := d.pos + size
-	v, ok := d.field(f)
-	if !ok {
+	if !read() {
 		return false
 	}
 	if d.pos != end {
@@ -110,7 +130,6 @@ func (d *decoder) tagged(f *Field, o *Object, size int) bool {
 		d.within(f.Name)
 		return false
 	}
-	o.Members = append(o.Members, Member{f.Name, v})
 	return true
 }
 
@@ -202,6 +221,18 @@ func (d *decoder) present(f *Field) (present, ok bool) {
 }
 
 func (d *decoder) text(f *Field) (any, bool) {
+	b, ok := d.textBytes(f)
+	switch {
+	case b == nil:
+		return nil, ok
+	case f.Kind == String:
+		return string(b), true
+	}
+	return append([]byte{}, b...), true
+}
+
+// textBytes are the bytes of a text, nil for null.
+func (d *decoder) textBytes(f *Field) ([]byte, bool) {
 	width := 2
 	if f.Kind == Bytes {
 		width = 4
@@ -215,14 +246,7 @@ func (d *decoder) text(f *Field) (any, bool) {
 	case n < 0:
 		return nil, d.fail("null")
 	}
-	b, ok := d.take(n)
-	switch {
-	case !ok:
-		return nil, false
-	case f.Kind == String:
-		return string(b), true
-	}
-	return append([]byte{}, b...), true
+	return d.take(n)
 }
 
 // length reads the length of a text or the count of an array, -1 for null. A plain one
@@ -279,18 +303,11 @@ func (k Kind) parse(b []byte) any {
 	switch k {
 	case Bool:
 		return b[0] != 0
-	case Int8:
-		return int64(int8(b[0]))
-	case Int16:
-		return int64(int16(binary.BigEndian.Uint16(b)))
-	case Uint16:
-		return int64(binary.BigEndian.Uint16(b))
-	case Int32:
-		return int64(int32(binary.BigEndian.Uint32(b)))
 	case Float64:
 		return math.Float64frombits(binary.BigEndian.Uint64(b))
 	case UUID:
 		return checkpoint.UUID(b)
 	}
-	return int64(binary.BigEndian.Uint64(b))
+	n, _ := k.integer(b)
+	return n
 }

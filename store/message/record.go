@@ -68,22 +68,27 @@ type Key struct {
 	Object *Object
 }
 
-// ParseKey reads a key. The error is an *UnknownTypeError, with which Key.Type is set, or a
-// *corrupt.Error of kind bad-records at a byte of the key.
-func (ts RecordTypes) ParseKey(key []byte) (Key, error) {
+// OfKey is the type that a key tells; for the error see ParseKey.
+func (ts RecordTypes) OfKey(key []byte) (RecordType, error) {
 	if len(key) < 2 {
-		return Key{}, corrupt.Newf(corrupt.BadRecords, 0, int64(len(key)), "key of %d bytes", len(key))
+		return RecordType{}, corrupt.Newf(corrupt.BadRecords, 0, int64(len(key)), "key of %d bytes", len(key))
 	}
 	t, ok := ts.Of(int16(binary.BigEndian.Uint16(key)))
 	if !ok {
-		return Key{RecordType: t}, &UnknownTypeError{t.Type}
+		return t, &UnknownTypeError{t.Type}
+	}
+	return t, nil
+}
+
+// ParseKey reads a key. The error is an *UnknownTypeError, with which Key.Type is set, or a
+// *corrupt.Error of kind bad-records at a byte of the key.
+func (ts RecordTypes) ParseKey(key []byte) (Key, error) {
+	t, err := ts.OfKey(key)
+	if err != nil {
+		return Key{RecordType: t}, err
 	}
 	o, _, damage := t.Key.Decode(0, key[2:])
-	if damage != nil {
-		damage.Pos += 2
-		return Key{RecordType: t}, damage
-	}
-	return Key{t, o}, nil
+	return Key{t, o}, behindType(damage)
 }
 
 // AppendJSON appends the key as Kafka's tools print it.
@@ -105,20 +110,48 @@ type Value struct {
 // come here. The error is an *UnknownVersionError or a *corrupt.Error.
 func (t RecordType) ParseValue(value []byte) (Value, error) {
 	v := Value{RecordType: t}
-	if len(value) < 2 {
-		return v, corrupt.Newf(corrupt.BadRecords, 0, int64(len(value)), "value of %d bytes", len(value))
-	}
-	v.Version = int16(binary.BigEndian.Uint16(value))
-	if !t.Value.Has(v.Version) {
-		return v, &UnknownVersionError{t.Type, v.Version}
+	var err error
+	if v.Version, err = t.versionOf(value); err != nil {
+		return v, err
 	}
 	o, _, damage := t.Value.Decode(v.Version, value[2:])
-	if damage != nil {
-		damage.Pos += 2
-		return v, damage
-	}
 	v.Object = o
-	return v, nil
+	return v, behindType(damage)
+}
+
+// versionOf is the version of a value, which is one that the type has.
+func (t RecordType) versionOf(value []byte) (int16, error) {
+	if len(value) < 2 {
+		return 0, corrupt.Newf(corrupt.BadRecords, 0, int64(len(value)), "value of %d bytes", len(value))
+	}
+	version := int16(binary.BigEndian.Uint16(value))
+	if !t.Value.Has(version) {
+		return version, &UnknownVersionError{t.Type, version}
+	}
+	return version, nil
+}
+
+// WalkKey hands out the fields of a key of this type, as ParseKey reads them; see Schema.Walk.
+func (t RecordType) WalkKey(key []byte, take func(*Field, Raw)) error {
+	return behindType(t.Key.Walk(0, key[2:], take))
+}
+
+// WalkValue hands out the fields of a value, as ParseValue reads them; see Schema.Walk.
+func (t RecordType) WalkValue(value []byte, take func(*Field, Raw)) error {
+	version, err := t.versionOf(value)
+	if err != nil {
+		return err
+	}
+	return behindType(t.Value.Walk(version, value[2:], take))
+}
+
+// behindType puts damage, if there is any, where it is in the whole key or value.
+func behindType(damage *corrupt.Error) error {
+	if damage == nil {
+		return nil
+	}
+	damage.Pos += 2
+	return damage
 }
 
 // AppendJSON appends the value as Kafka's tools print it.

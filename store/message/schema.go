@@ -68,12 +68,12 @@ func (f *Field) in(version int16) bool {
 // Has says whether the version exists.
 func (s *Schema) Has(version int16) bool { return version >= s.Lowest && version <= s.Highest }
 
-// tagged finds the field of a tag, or -1.
-func (s *Schema) tagged(tag uint32, version int16) int {
+// tagged finds the field of a tag; nil if there is none.
+func (s *Schema) tagged(tag uint32, version int16) *Field {
 	for i := range s.Fields {
 		if f := &s.Fields[i]; f.Tagged && f.Tag == tag && f.in(version) {
-			return i
+			return f
 		}
 	}
-	return -1
+	return nil
 }
