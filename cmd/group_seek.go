@@ -105,11 +105,11 @@ func (e *Env) withinRange(v *cluster.View, ref store.PartitionRef, offset int64)
 }
 
 // committedOffset is what a group, which may not be there yet, has committed.
-func committedOffset(g *group.Group, tp store.TopicPartition) (group.OffsetCommit, error) {
+func committedOffset(g *group.Group, tp store.TopicPartition) (group.Position, error) {
 	if g != nil {
 		if c, ok := g.Offset(tp); ok {
 			return c, nil
 		}
 	}
-	return group.OffsetCommit{}, store.Errorf(store.NotFound, "NO_OFFSET_FOR_PARTITION", "%s: the group has committed nothing there", tp)
+	return group.Position{}, store.Errorf(store.NotFound, "NO_OFFSET_FOR_PARTITION", "%s: the group has committed nothing there", tp)
 }

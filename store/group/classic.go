@@ -35,16 +35,6 @@ func (c *OffsetCommit) AppendValue(dst []byte) ([]byte, error) {
 	return t.AppendValue(dst, version, o)
 }
 
-// OffsetCommitOf reads a commit from a key of type 0 or 1 and its value.
-func OffsetCommitOf(k *Key, v *Value) OffsetCommit {
-	return OffsetCommit{
-		Group: k.Object.Str("group"), Topic: k.Object.Str("topic"), Partition: int32(k.Object.Int("partition", -1)),
-		Offset: v.Object.Int("offset", -1), LeaderEpoch: int32(v.Object.Int("leaderEpoch", -1)),
-		Metadata:        v.Object.Str("metadata"),
-		CommitTimestamp: v.Object.Int("commitTimestamp", -1), ExpireTimestamp: v.Object.Int("expireTimestamp", -1),
-	}
-}
-
 // Metadata is the state of a classic group between two rebalances.
 type Metadata struct {
 	Group string

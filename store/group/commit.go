@@ -99,7 +99,7 @@ func (c *Coordinator) Delete(ctx context.Context, group string, dry bool) error 
 		if err := w.empty(); err != nil || dry {
 			return err
 		}
-		entries := tombstones(w.g.Offsets())
+		entries := w.tombstones(w.g.Offsets())
 		if w.g.Classic != nil {
 			entries = append(entries, entry{key: w.g.Classic.AppendKey})
 		}
@@ -113,20 +113,20 @@ func (c *Coordinator) Delete(ctx context.Context, group string, dry bool) error 
 
 // DeleteOffsets forgets the committed offsets that chosen picks, and returns them; with dry
 // it only checks. Topics that a member reads are refused.
-func (c *Coordinator) DeleteOffsets(ctx context.Context, group string, dry bool, chosen func(store.TopicPartition) bool) (gone []OffsetCommit, err error) {
+func (c *Coordinator) DeleteOffsets(ctx context.Context, group string, dry bool, chosen func(store.TopicPartition) bool) (gone []Position, err error) {
 	err = c.change(ctx, group, func(w *change) error {
 		if err := w.known(); err != nil {
 			return err
 		}
 		for _, o := range w.g.Offsets() {
-			if chosen(store.TopicPartition{Topic: o.Topic, Partition: o.Partition}) {
+			if chosen(o.TopicPartition()) {
 				gone = append(gone, o)
 			}
 		}
 		if err := w.unread(gone); err != nil || dry {
 			return err
 		}
-		return w.write(tombstones(gone)...)
+		return w.write(w.tombstones(gone)...)
 	})
 	return gone, err
 }
@@ -142,8 +142,8 @@ func (c *Coordinator) ForgetTopic(ctx context.Context, topic string) error {
 			if w.g == nil {
 				return nil
 			}
-			all := slices.DeleteFunc(w.g.Offsets(), func(o OffsetCommit) bool { return o.Topic != topic })
-			return w.write(tombstones(all)...)
+			all := slices.DeleteFunc(w.g.Offsets(), func(o Position) bool { return o.Topic != topic })
+			return w.write(w.tombstones(all)...)
 		})
 		if err != nil {
 			return err
@@ -153,7 +153,7 @@ func (c *Coordinator) ForgetTopic(ctx context.Context, topic string) error {
 }
 
 // unread requires that no member subscribes to the topics of offsets.
-func (w *change) unread(offsets []OffsetCommit) error {
+func (w *change) unread(offsets []Position) error {
 	members := w.subscribers()
 	for _, o := range offsets {
 		if len(wanting(o.Topic, members)) > 0 {
@@ -164,10 +164,11 @@ func (w *change) unread(offsets []OffsetCommit) error {
 	return nil
 }
 
-func tombstones(offsets []OffsetCommit) []entry {
+func (w *change) tombstones(offsets []Position) []entry {
 	entries := make([]entry, len(offsets))
-	for i := range offsets {
-		entries[i] = entry{key: offsets[i].AppendKey}
+	for i, o := range offsets {
+		c := OffsetCommit{Group: w.id, Topic: o.Topic, Partition: o.Partition}
+		entries[i] = entry{key: c.AppendKey}
 	}
 	return entries
 }

@@ -3,7 +3,6 @@ package group
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"logdir/store"
@@ -36,7 +35,8 @@ type Group struct {
 	epoch, target int32 // of the other kinds: the group's epoch, and that of its target assignment
 	hasMetadata   bool
 	members       map[string]*Member // of the other kinds
-	offsets       map[store.TopicPartition]commit
+	topics        *names             // those of offsets, shared by all groups of a State
+	offsets       map[place]kept
 	owners        map[store.TopicPartition]ownership // of a classic group
 }
 
@@ -57,10 +57,10 @@ type Member struct {
 	stable bool // has all that it was assigned, and nothing else
 }
 
-func newGroup(id string) *Group {
+func newGroup(id string, topics *names) *Group {
 	return &Group{
 		ID: id, Kind: Classic,
-		members: map[string]*Member{}, offsets: map[store.TopicPartition]commit{},
+		members: map[string]*Member{}, topics: topics, offsets: map[place]kept{},
 	}
 }
 
@@ -74,21 +74,6 @@ func (g *Group) Generation() int32 {
 		return g.epoch
 	}
 	return -1
-}
-
-// Offset is the committed offset of a partition.
-func (g *Group) Offset(tp store.TopicPartition) (OffsetCommit, bool) {
-	c, ok := g.offsets[tp]
-	return c.OffsetCommit, ok
-}
-
-// Offsets are all committed offsets by topic and partition.
-func (g *Group) Offsets() []OffsetCommit {
-	list := make([]OffsetCommit, 0, len(g.offsets))
-	for _, tp := range slices.SortedFunc(maps.Keys(g.offsets), store.TopicPartition.Compare) {
-		list = append(list, g.offsets[tp].OffsetCommit)
-	}
-	return list
 }
 
 // Members are all members by id.
@@ -137,15 +122,6 @@ func (g *Group) reconciled() bool {
 		}
 	}
 	return true
-}
-
-// commit keeps the offset of the newest record.
-func (g *Group) commit(c commit) {
-	tp := store.TopicPartition{Topic: c.Topic, Partition: c.Partition}
-	c.Group = g.ID // the one copy of the name
-	if old, ok := g.offsets[tp]; !ok || old.at <= c.at {
-		g.offsets[tp] = c
-	}
 }
 
 // gone says whether no record of the group is left.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"logdir/store"
 	"logdir/store/corrupt"
 )
 
@@ -32,10 +31,7 @@ func ParseMiniKafka(data []byte) (*State, error) {
 	for id, offsets := range in.Groups {
 		g := s.group(id)
 		for _, o := range offsets {
-			g.offsets[store.TopicPartition{Topic: o.Topic, Partition: o.Partition}] = commit{OffsetCommit: OffsetCommit{
-				Group: id, Topic: o.Topic, Partition: o.Partition, Offset: o.Offset,
-				LeaderEpoch: -1, CommitTimestamp: -1, ExpireTimestamp: -1,
-			}}
+			g.commit(place{s.topics.number([]byte(o.Topic)), o.Partition}, kept{offset: o.Offset, epoch: -1})
 		}
 	}
 	return s, nil

@@ -180,8 +180,47 @@ func TestOffsetCommitsAgreeWithKmsg(t *testing.T) {
 			t.Fatalf("value %x, kmsg %x, %v", value, other.AppendTo(nil), err)
 		}
 		k, v := parseBoth(t, key, value)
-		if diff := cmp.Diff(c, OffsetCommitOf(&k, &v)); diff != "" {
+		if diff := cmp.Diff(c, offsetCommitOf(&k, &v)); diff != "" {
 			t.Fatal(diff)
+		}
+	})
+}
+
+// offsetCommitOf reads a commit from the trees of its key and value.
+func offsetCommitOf(k *Key, v *Value) OffsetCommit {
+	return OffsetCommit{
+		Group: k.Object.Str("group"), Topic: k.Object.Str("topic"), Partition: int32(k.Object.Int("partition", -1)),
+		Offset: v.Object.Int("offset", -1), LeaderEpoch: int32(v.Object.Int("leaderEpoch", -1)),
+		Metadata:        v.Object.Str("metadata"),
+		CommitTimestamp: v.Object.Int("commitTimestamp", -1), ExpireTimestamp: v.Object.Int("expireTimestamp", -1),
+	}
+}
+
+// A commit that is read without trees says what the trees say, of both types and in all
+// versions.
+func TestRawCommitIsTheTree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		typ, _ := TypeOf(rapid.SampledFrom([]int16{TypeLegacyOffsetCommit, TypeOffsetCommit}).Draw(t, "type"))
+		version := rapid.Int16Range(typ.Value.Lowest, typ.Value.Highest).Draw(t, "version")
+		key, err := typ.AppendKey(nil, object("group", rapid.String().Draw(t, "group"), "topic", rapid.String().Draw(t, "topic"),
+			"partition", int64(rapid.Int32().Draw(t, "partition"))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := typ.AppendValue(nil, version, object("offset", rapid.Int64().Draw(t, "offset"),
+			"leaderEpoch", int64(rapid.Int32().Draw(t, "epoch")), "metadata", rapid.String().Draw(t, "metadata")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, v := parseBoth(t, key, value)
+		want := offsetCommitOf(&k, &v)
+		var got rawCommit
+		if err := errors.Join(got.readKey(typ, key), got.readValue(typ, value)); err != nil {
+			t.Fatal(err)
+		}
+		if string(got.group) != want.Group || string(got.topic) != want.Topic || got.partition != want.Partition ||
+			got.offset != want.Offset || got.epoch != want.LeaderEpoch {
+			t.Fatalf("got %+v, want %+v", got, want)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package group
 
 import (
-	"logdir/store"
 	"logdir/store/message"
 )
 
@@ -79,13 +78,9 @@ func (m *Member) assign(value *message.Object) {
 	m.Assignment = append(assignedIn(value, "assignedPartitions"), assignedIn(value, "activeTasks")...)
 }
 
-// bury applies a tombstone.
+// bury applies a tombstone that is not one of a commit.
 func (g *Group) bury(key *Key) {
-	switch {
-	case key.Type <= TypeOffsetCommit:
-		delete(g.offsets, store.TopicPartition{Topic: key.Object.Str("topic"), Partition: int32(key.Object.Int("partition", -1))})
-		return
-	case key.Type == TypeGroupMetadata:
+	if key.Type == TypeGroupMetadata {
 		g.Classic = nil
 		clear(g.owners)
 		return

@@ -19,21 +19,22 @@ import (
 type State struct {
 	records *record.Reader
 	groups  map[string]*Group
-	pending map[int64][]commit // of open transactions, by producer id
-	topics  map[string]string  // each name once, however often it is committed
+	pending map[int64][]waiting // of open transactions, by producer id
+	topics  *names              // in which anything was committed
 }
 
-// commit is an offset and the offset of the record that holds it.
-type commit struct {
-	OffsetCommit
-	at int64
+// waiting is an offset that counts once its transaction commits.
+type waiting struct {
+	group string
+	at    place
+	kept
 }
 
 // NewState returns a State without groups.
 func NewState() *State {
 	return &State{
 		records: record.NewReader(), groups: map[string]*Group{},
-		pending: map[int64][]commit{}, topics: map[string]string{},
+		pending: map[int64][]waiting{}, topics: newNames(),
 	}
 }
 
@@ -93,8 +94,8 @@ func (s *State) end(producerID int64) {
 		return
 	}
 	if marker.Type == record.Commit {
-		for _, c := range s.pending[producerID] {
-			s.group(c.Group).commit(c)
+		for _, w := range s.pending[producerID] {
+			s.group(w.group).commit(w.at, w.kept)
 		}
 	}
 	delete(s.pending, producerID)
@@ -102,57 +103,75 @@ func (s *State) end(producerID int64) {
 
 // apply takes one record.
 func (s *State) apply(b *record.Batch, r *record.Record) {
+	t, err := RecordTypes.OfKey(r.Key)
+	switch {
+	case err != nil:
+	case t.Type <= TypeOffsetCommit:
+		s.applyCommit(t, b, r)
+	default:
+		s.applyOther(r)
+	}
+}
+
+// applyCommit takes an offset commit, or the tombstone of one.
+func (s *State) applyCommit(t RecordType, b *record.Batch, r *record.Record) {
+	var c rawCommit
+	if c.readKey(t, r.Key) != nil {
+		return
+	}
+	if r.Value == nil {
+		s.bury(string(c.group), func(g *Group) { g.uncommit(string(c.topic), c.partition) })
+		return
+	}
+	if c.readValue(t, r.Value) != nil {
+		return
+	}
+	at, k := place{s.topics.number(c.topic), c.partition}, kept{c.offset, r.Offset, c.epoch}
+	if b.IsTransactional() {
+		s.pending[b.ProducerID()] = append(s.pending[b.ProducerID()], waiting{string(c.group), at, k})
+		return
+	}
+	g := s.groups[string(c.group)]
+	if g == nil {
+		g = s.group(string(c.group))
+	}
+	g.commit(at, k)
+}
+
+// applyOther takes a record of any other type.
+func (s *State) applyOther(r *record.Record) {
 	key, err := ParseKey(r.Key)
 	if err != nil {
 		return
 	}
 	if r.Value == nil {
-		s.bury(&key)
+		s.bury(Of(&key), func(g *Group) { g.bury(&key) })
 		return
 	}
 	value, err := key.ParseValue(r.Value)
 	if err != nil {
 		return
 	}
-	if key.Type > TypeOffsetCommit {
-		s.group(Of(&key)).take(&key, &value)
-		return
-	}
-	c := commit{OffsetCommitOf(&key, &value), r.Offset}
-	c.Topic = s.topic(c.Topic)
-	if b.IsTransactional() {
-		s.pending[b.ProducerID()] = append(s.pending[b.ProducerID()], c)
-		return
-	}
-	s.group(c.Group).commit(c)
-}
-
-func (s *State) topic(name string) string {
-	if known, ok := s.topics[name]; ok {
-		return known
-	}
-	s.topics[name] = name
-	return name
+	s.group(Of(&key)).take(&key, &value)
 }
 
 // group finds or makes a group.
 func (s *State) group(id string) *Group {
 	g := s.groups[id]
 	if g == nil {
-		g = newGroup(id)
+		g = newGroup(id, s.topics)
 		s.groups[id] = g
 	}
 	return g
 }
 
 // bury takes a tombstone. A group of which nothing is left is gone.
-func (s *State) bury(key *Key) {
-	id := Of(key)
+func (s *State) bury(id string, drop func(*Group)) {
 	g := s.groups[id]
 	if g == nil {
 		return
 	}
-	g.bury(key)
+	drop(g)
 	if g.gone() {
 		delete(s.groups, id)
 	}

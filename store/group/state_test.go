@@ -18,6 +18,7 @@ type script struct {
 	t     *testing.T
 	next  int64
 	state *State
+	last  record.Batch // that was fed
 }
 
 func newScript(t *testing.T) *script { return &script{t: t, state: NewState()} }
@@ -46,6 +47,7 @@ func (s *script) feed(raw []byte, err error) {
 		s.t.Fatal(damage)
 	}
 	s.next++
+	s.last = b
 	s.state.Update(&b)
 }
 
@@ -278,4 +280,18 @@ func FuzzState(f *testing.F) {
 			t.Errorf("two groups of one key: %s", s)
 		}
 	})
+}
+
+// Commits are replayed without a trace but the newest: a log of many takes no more memory
+// than one of few.
+func TestReplayAllocatesNothing(t *testing.T) {
+	s := newScript(t)
+	for range 3 {
+		s.commit(-1, "g", 7, 1000)
+		s.commit(-1, "g", 8, 1000)
+	}
+	b := s.last
+	if n := testing.AllocsPerRun(100, func() { s.state.Update(&b) }); n > 0 {
+		t.Errorf("%v allocations a batch", n)
+	}
 }
