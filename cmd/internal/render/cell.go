@@ -9,14 +9,6 @@ import (
 // none is how a missing value reads in table and tsv.
 const none = "-"
 
-func cellTexts(values []any) []string {
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = sanitize(cellText(v))
-	}
-	return texts
-}
-
 // cellText is a value as a person reads it. Lists join with commas; an empty list and
 // an empty text are no value.
 func cellText(v any) string {

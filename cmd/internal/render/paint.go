@@ -1,6 +1,9 @@
 package render
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 const (
 	green  = "\x1b[32m"
@@ -20,17 +23,26 @@ var statusColors = map[string]string{
 	"bad-index": red, "failed": red, "diverged": red, "dlq": red,
 }
 
-// paint colours the cells of the column STATUS.
-func paint(columns []string, rows [][]string) {
+// painted colours the cells of the column STATUS.
+func painted(columns []string, rows iter.Seq[[]string]) iter.Seq[[]string] {
 	i := slices.Index(columns, "STATUS")
 	if i < 0 {
-		return
+		return rows
 	}
-	for _, row := range rows {
-		c := statusColors[row[i]]
-		if c == "" {
-			c = yellow
+	return func(yield func([]string) bool) {
+		for row := range rows {
+			row[i] = paint(row[i])
+			if !yield(row) {
+				return
+			}
 		}
-		row[i] = c + row[i] + reset
 	}
+}
+
+func paint(status string) string {
+	c := statusColors[status]
+	if c == "" {
+		c = yellow
+	}
+	return c + status + reset
 }

@@ -3,16 +3,17 @@ package render
 import (
 	"bufio"
 	"bytes"
+	"iter"
 )
 
 // writePlain lays out the same table as writeLibrary, byte for byte, without
 // allocating per row.
-func writePlain(w *bufio.Writer, columns []string, rows [][]string, noHeader bool) error {
+func writePlain(w *bufio.Writer, columns []string, rows iter.Seq[[]string], noHeader bool) error {
 	widths := make([]int, len(columns))
 	if !noHeader {
 		widen(widths, columns)
 	}
-	for _, row := range rows {
+	for row := range rows {
 		widen(widths, row)
 	}
 	var line []byte
@@ -20,7 +21,7 @@ func writePlain(w *bufio.Writer, columns []string, rows [][]string, noHeader boo
 		line = appendPlainRow(line, widths, columns)
 		w.Write(line)
 	}
-	for _, row := range rows {
+	for row := range rows {
 		line = appendPlainRow(line[:0], widths, row)
 		w.Write(line)
 	}

@@ -12,7 +12,7 @@ type Stream struct {
 	columns []string
 	keys    []string // columns and extras, as JSON keys
 	options Options
-	cells   [][]string // a table's rows so far
+	table   grid // a table's rows so far
 	buf     []byte
 	rows    int
 }
@@ -21,7 +21,8 @@ type Stream struct {
 func NewStream(w io.Writer, t Table, o Options) *Stream {
 	return &Stream{
 		w: bufio.NewWriterSize(w, 64<<10), columns: t.Columns, options: o,
-		keys: append(append([]string{}, t.Columns...), t.Extra...),
+		table: grid{columns: len(t.Columns)},
+		keys:  append(append([]string{}, t.Columns...), t.Extra...),
 	}
 }
 
@@ -34,7 +35,7 @@ func (s *Stream) Row(values ...any) error {
 	case TSV:
 		s.buf = s.appendTSV(s.buf[:0], values[:len(s.columns)])
 	default:
-		s.cells = append(s.cells, cellTexts(values[:len(s.columns)]))
+		s.table.add(values)
 		return nil
 	}
 	_, err := s.w.Write(s.buf)
@@ -50,8 +51,8 @@ func (s *Stream) Rows() int { return s.rows }
 
 // Close prints what is left. It does not close the writer below.
 func (s *Stream) Close() error {
-	if len(s.cells) > 0 {
-		if err := writeTable(s.w, s.columns, s.cells, s.options); err != nil {
+	if s.table.rows > 0 {
+		if err := writeTable(s.w, s.columns, &s.table, s.options); err != nil {
 			return err
 		}
 	}

@@ -18,14 +18,14 @@ const plainAbove = 256
 
 // writeTable lays out rows: two blanks between columns, left-aligned, no borders, no
 // trailing blanks, nothing wrapped or cut.
-func writeTable(w *bufio.Writer, columns []string, rows [][]string, o Options) error {
-	if o.Color {
-		paint(columns, rows)
+func writeTable(w *bufio.Writer, columns []string, g *grid, o Options) error {
+	switch {
+	case o.Color: // the library has its own idea of colours
+		return writePlain(w, columns, painted(columns, g.all()), o.NoHeader)
+	case g.rows > plainAbove:
+		return writePlain(w, columns, g.all(), o.NoHeader)
 	}
-	if len(rows) > plainAbove || o.Color { // the library has its own idea of colours
-		return writePlain(w, columns, rows, o.NoHeader)
-	}
-	return writeLibrary(w, columns, rows, o.NoHeader)
+	return writeLibrary(w, columns, g.each(), o.NoHeader)
 }
 
 // writeLibrary lays out through the table library.
