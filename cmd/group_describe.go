@@ -38,7 +38,7 @@ is counted from the log end. Without a GROUP all are shown.`,
 			if err != nil {
 				return err
 			}
-			return errors.Join(append(known.damage, env.Print(o.report(known, wanted)))...)
+			return errors.Join(append(known.damage, o.print(known, wanted))...)
 		},
 	}
 	f := c.Flags()
@@ -60,14 +60,14 @@ func (g *knownGroups) named(args []string) ([]*group.Group, error) {
 	return []*group.Group{found}, nil
 }
 
-func (o groupDescribeOptions) report(g *knownGroups, wanted []*group.Group) render.Table {
+func (o groupDescribeOptions) print(g *knownGroups, wanted []*group.Group) error {
 	switch {
 	case o.members:
-		return g.membersReport(wanted)
+		return g.env.Print(g.membersReport(wanted))
 	case o.state:
-		return stateReport(wanted)
+		return g.env.Print(stateReport(wanted))
 	}
-	return g.offsetsReport(wanted)
+	return g.printOffsets(wanted)
 }
 
 func stateReport(wanted []*group.Group) render.Table {

@@ -14,29 +14,33 @@ import (
 	"logdir/store/group"
 )
 
-// offsetsReport has a row for each partition in which a group has committed, or that one of its
-// members reads.
-func (g *knownGroups) offsetsReport(wanted []*group.Group) render.Table {
-	t := render.Table{Columns: []string{
+// printOffsets prints a row for each partition in which a group has committed, or that one of
+// its members reads. There may be very many.
+func (g *knownGroups) printOffsets(wanted []*group.Group) error {
+	rows := g.env.Stream([]string{
 		"GROUP", "TOPIC", "PARTITION", "POSITION", "CURRENT-OFFSET", "HIGH-WATERMARK", "LAG", "CONSUMER-ID",
-	}}
+	})
 	marks, positions := marks{view: g.view}, positions{view: g.view}
 	names := topicNames{view: g.view}
+	var row []any
 	for _, of := range wanted {
 		owners := ownersOf(of, &names)
-		for _, c := range of.Offsets() {
-			tp := store.TopicPartition{Topic: c.Topic, Partition: c.Partition}
-			if _, ok := owners[tp]; !ok {
-				owners[tp] = ""
+		for _, tp := range partitionsWith(of, owners) {
+			row = appendOffsetRow(row[:0], of, tp, owners[tp], &marks)
+			row[3] = positions.of(of.ID, owners[tp], tp)
+			if err := rows.Row(row...); err != nil {
+				return err
 			}
 		}
-		for _, tp := range slices.SortedFunc(maps.Keys(owners), store.TopicPartition.Compare) {
-			row := offsetRow(of, tp, owners[tp], &marks)
-			row[3] = positions.of(of.ID, owners[tp], tp)
-			t.Rows = append(t.Rows, row)
-		}
 	}
-	return t
+	return rows.Close()
+}
+
+// partitionsWith are those in which the group has committed and those that have an owner.
+func partitionsWith(g *group.Group, owners map[store.TopicPartition]string) []store.TopicPartition {
+	all := slices.AppendSeq(g.Committed(), maps.Keys(owners))
+	slices.SortFunc(all, store.TopicPartition.Compare)
+	return slices.Compact(all)
 }
 
 // ownersOf tells which member reads which partition.
@@ -50,8 +54,8 @@ func ownersOf(g *group.Group, names *topicNames) map[store.TopicPartition]string
 	return owners
 }
 
-func offsetRow(g *group.Group, tp store.TopicPartition, owner string, marks *marks) []any {
-	row := []any{g.ID, tp.Topic, tp.Partition, nil, nil, nil, nil, orNil(owner)}
+func appendOffsetRow(row []any, g *group.Group, tp store.TopicPartition, owner string, marks *marks) []any {
+	row = append(row, g.ID, tp.Topic, tp.Partition, nil, nil, nil, nil, orNil(owner))
 	log, found := marks.of(tp)
 	if found {
 		row[5] = render.Known(log.HighWatermark)
