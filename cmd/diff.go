@@ -3,8 +3,10 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +24,8 @@ func newDiffCmd(env *Env) *cobra.Command {
 		Short: "compare replicas, or two logs, batch by batch",
 		Long: `Compare the replicas of partitions with their leader's, or one log with another: a replica, a
 partition directory, a whole log directory or one .log file. Batches are the same if all
-their bytes are. Of two the first is the reference and reads as leader.`,
+their bytes are. Of two the first is the reference and reads as leader. Damage is named, and
+the comparison goes on behind it.`,
 		Example: `  logdir diff orders:0
   logdir diff /backup/orders-0 /var/lib/kafka/data/orders-0
   logdir diff orders:0@1 orders:0@2`,
@@ -44,7 +47,7 @@ func runDiff(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	d.rows = env.Stream([]string{"TOPIC", "PARTITION", "BROKER", "LOG-END", "EPOCHS", "SAME-UP-TO", "STATUS"}, "path")
+	d.rows = env.Stream([]string{"TOPIC", "PARTITION", "BROKER", "LOG-END", "EPOCHS", "SAME-UP-TO", "STATUS"}, "path", "different", "hidden", "damage")
 	for _, g := range groups {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -168,17 +171,21 @@ func (d *diff) compare(g diffGroup) error {
 	if len(g.refs) == 1 && !g.replicas {
 		d.env.Note("%s: only the first has it", g.refs[0].TopicPartition)
 	}
+	list := make([]replica.Compared, len(g.refs))
 	for i, ref := range g.refs {
-		c := reference.Reference()
-		if i != g.reference {
-			if c, err = d.against(reference, ref); err != nil {
-				return err
-			}
+		if i == g.reference {
+			continue
 		}
-		if err := d.row(ref, c); err != nil {
+		if list[i], err = d.against(reference, ref); err != nil {
 			return err
 		}
-		d.judge(g, ref, c)
+	}
+	list[g.reference] = reference.Reference()
+	for i, ref := range g.refs {
+		if err := d.row(ref, list[i]); err != nil {
+			return err
+		}
+		d.judge(g, ref, list[i])
 	}
 	return nil
 }
@@ -212,30 +219,85 @@ func (d *diff) against(reference *replica.Side, ref store.PartitionRef) (replica
 }
 
 func (d *diff) row(ref store.PartitionRef, c replica.Compared) error {
+	damage := make([]damageJSON, len(c.Damage))
+	for i, x := range c.Damage {
+		x.Path = d.view.Rel(x.Path)
+		damage[i] = damageJSON{x.Path, x.Kind, x.Pos, render.Known(x.Size), render.Known(x.NextOffset)}
+	}
 	return d.rows.Row(ref.Topic, render.Known(ref.Partition), render.Known(ref.Broker), c.LogEnd,
-		epochsCell(c.Epochs), c.SameUpTo, string(c.Status), ref.Show(ref.File))
+		epochsCell(c.Epochs), c.SameUpTo, string(c.Status), ref.Show(ref.File),
+		pairsOf(c.Different), pairsOf(c.Hidden), damage)
+}
+
+// damageJSON is a damaged range as JSON has it.
+type damageJSON struct {
+	File       string       `json:"file"`
+	Kind       corrupt.Kind `json:"kind"`
+	Position   int64        `json:"position"`
+	Bytes      any          `json:"bytes"`
+	NextOffset any          `json:"next_good_offset"`
+}
+
+// pairsOf are ranges as JSON has them: [[4,6]] is the offsets 4 and 5.
+func pairsOf(ranges []replica.Range) [][2]int64 {
+	list := make([][2]int64, len(ranges))
+	for i, r := range ranges {
+		list[i] = [2]int64{r.From, r.To}
+	}
+	return list
 }
 
 // judge collects what makes the exit code 4: damage, and logs that are not as the
 // reference.
 func (d *diff) judge(g diffGroup, ref store.PartitionRef, c replica.Compared) {
-	if c.Damage != nil {
-		c.Damage.Path = d.view.Rel(c.Damage.Path)
-		d.failed = append(d.failed, damageError([]*corrupt.Error{c.Damage}))
-		return
+	for _, x := range c.Damage {
+		d.failed = append(d.failed, damageError([]*corrupt.Error{x}))
 	}
-	if c.Status != replica.Diverged {
-		return
-	}
-	what := "the second differs from the first"
+	who, whom := "the second", "the first"
 	if g.replicas {
-		what = "broker " + strconv.Itoa(int(ref.Broker)) + " differs from the leader"
+		who, whom = "broker "+strconv.Itoa(int(ref.Broker)), "the leader"
 	}
-	e := store.Errorf(store.Damage, "", "%s: %s from offset %d on", ref.TopicPartition, what, c.SameUpTo)
+	if len(c.Different) == 0 {
+		if len(c.Hidden) > 0 {
+			d.env.Note("%s: %s is as %s but for what damage hides, %s", ref.TopicPartition, who, whom, places(c.Hidden, c.LogEnd))
+		}
+		return
+	}
+	if len(c.Hidden) > 0 {
+		d.env.Note("%s: damage hides whether %s is as %s %s", ref.TopicPartition, who, whom, places(c.Hidden, c.LogEnd))
+	}
+	e := store.Errorf(store.Damage, "", "%s: %s differs from %s %s", ref.TopicPartition, who, whom, places(c.Different, c.LogEnd))
 	if g.replicas {
 		e = e.WithHint("%s", d.env.retype("logdir replicate --dry-run", []string{ref.String()}))
 	}
 	d.failed = append(d.failed, e)
+}
+
+// manyPlaces is how many ranges are named in a sentence.
+const manyPlaces = 5
+
+// places says where: "at offsets 4..6, 9 and from 12 on".
+func places(ranges []replica.Range, end int64) string {
+	var list []string
+	for _, r := range ranges[:min(len(ranges), manyPlaces)] {
+		switch {
+		case r.To >= end && len(list) == 0:
+			return fmt.Sprintf("from offset %d on", r.From)
+		case r.To >= end:
+			return fmt.Sprintf("at offsets %s and from %d on", strings.Join(list, ", "), r.From)
+		case r.To-r.From == 1:
+			list = append(list, strconv.FormatInt(r.From, 10))
+		default:
+			list = append(list, fmt.Sprintf("%d..%d", r.From, r.To-1))
+		}
+	}
+	if more := len(ranges) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more places", more))
+	}
+	if len(ranges) == 1 && ranges[0].To-ranges[0].From == 1 {
+		return "at offset " + list[0]
+	}
+	return "at offsets " + strings.Join(list, ", ")
 }
 
 // epochsCell is the history of leader epochs: 0@0 1@17, in JSON [[0,0],[1,17]].

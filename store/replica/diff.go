@@ -2,17 +2,13 @@ package replica
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
-	"io"
 	"math"
-	"path/filepath"
+	"slices"
 
-	"logdir/store"
 	"logdir/store/checkpoint"
 	"logdir/store/corrupt"
-	"logdir/store/record"
-	"logdir/store/segment"
-	"logdir/store/vfs"
 )
 
 // Status is how a log stands to the one it is compared with.
@@ -23,130 +19,39 @@ const (
 	IsLeader Status = "leader" // the one that the others are compared with
 	Same     Status = "same"
 	Behind   Status = "behind"   // the same as far as it goes
-	Diverged Status = "diverged" // different somewhere, or longer
+	Diverged Status = "diverged" // different somewhere, longer, or damage hides whether it is the same
 )
+
+// Range is offsets: From is the first of them, To the first behind.
+type Range struct{ From, To int64 }
 
 // Compared is one log of a comparison.
 type Compared struct {
-	// LogEnd is its log end offset, Epochs its history of leader epochs.
+	// LogEnd is its log end offset, behind all damage; Epochs its history of leader epochs.
 	LogEnd int64
 	Epochs checkpoint.Epochs
 	// SameUpTo is the offset below which every batch is the reference's, byte for byte.
 	SameUpTo int64
 	Status   Status
-	// Damage is what ended the comparison early, nil if nothing did.
-	Damage *corrupt.Error
+	// Different are the offsets where it has another batch than the reference, or one of the
+	// two has none; Hidden those where damage of one of the two hides that. Everywhere else
+	// they are the same, up to the end of this one. Both rise.
+	Different, Hidden []Range
+	// Damage is what was met in it, in the order of the log.
+	Damage []*corrupt.Error
 }
 
-// Side is one log that is compared: a replica, or one file of it.
-type Side struct {
-	fs     vfs.ReadFS
-	ref    store.PartitionRef
-	log    *store.LogReader // nil for a single file
-	start  int64
-	end    int64
-	epochs checkpoint.Epochs
-	damage *corrupt.Error // what the log ends with
-}
-
-// OpenSide looks at a replica with the reader that open gives, or at the one file that
-// ref names.
-func OpenSide(fsys vfs.ReadFS, ref store.PartitionRef, open func(store.PartitionRef) (*store.LogReader, error)) (*Side, error) {
-	s := &Side{fs: fsys, ref: ref}
-	if ref.File != "" {
-		return s, s.measureFile()
-	}
-	var err error
-	if s.log, err = open(ref); err != nil {
-		return nil, err
-	}
-	s.start = s.log.Start()
-	if s.end, s.damage, err = s.log.End(); err != nil {
-		return nil, err
-	}
-	s.epochs, err = checkpoint.ReadEpochs(fsys, filepath.Join(ref.Dir, checkpoint.EpochFile))
-	return s, err
-}
-
-// measureFile finds out from a file's batches what a directory tells in other places.
-func (s *Side) measureFile() (err error) {
-	base, _, _ := segment.ParseName(s.ref.File)
-	s.start, s.end = base, base
-	b, err := s.batches(base)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	for b.Next() {
-		if s.damage = b.Damage(); s.damage != nil {
-			return nil
-		}
-		s.end = b.Batch().NextOffset()
-		if epoch := b.Batch().LeaderEpoch(); epoch >= 0 {
-			s.epochs.Assign(epoch, b.Batch().BaseOffset())
-		}
-	}
-	return b.Err()
-}
-
-// batches walks the batches of a side, whatever it is. A *store.Cursor is one.
-type batches interface {
-	Next() bool
-	Batch() *record.Batch
-	Damage() *corrupt.Error
-	Err() error
-	io.Closer
-}
-
-// fileBatches are the batches of one file.
-type fileBatches struct {
-	*segment.Scanner
-	vfs.ReadFile
-	path string
-	from int64
-}
-
-// Next passes over what lies below the first offset wanted.
-func (f fileBatches) Next() bool {
-	for f.Scanner.Next() {
-		if d := f.Damage(); d != nil {
-			d.Path = f.path
-			return true
-		}
-		if f.Batch().NextOffset() > f.from {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *Side) batches(from int64) (batches, error) {
-	if s.log != nil {
-		return s.log.From(from), nil
-	}
-	path := filepath.Join(s.ref.Dir, s.ref.File)
-	f, err := s.fs.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	base, _, _ := segment.ParseName(s.ref.File)
-	o := segment.Options{Base: base, Limit: math.MaxInt64, LogEnd: -1, Epoch: record.NoLeaderEpoch}
-	return fileBatches{segment.NewScanner(f, info.Size(), o), f, path, from}, nil
-}
-
-// Reference is the side that others are compared with, as a row of the comparison.
+// Reference is the side that others are compared with, as a row of the comparison. Its
+// damage is what those comparisons have met.
 func (s *Side) Reference() Compared {
-	return Compared{LogEnd: s.end, Epochs: s.epochs, SameUpTo: s.end, Status: IsLeader, Damage: s.damage}
+	return Compared{LogEnd: s.end, Epochs: s.epochs, SameUpTo: s.end, Status: IsLeader, Damage: s.Damage()}
 }
 
 // Compare holds a side against the reference, batch by batch, from the higher of the two
-// log starts on.
+// log starts on to the end of the side. Behind damage it goes on with the next good batch.
 func Compare(reference, own *Side) (c Compared, err error) {
-	c = Compared{LogEnd: own.end, Epochs: own.epochs, SameUpTo: max(reference.start, own.start), Damage: own.damage}
+	c = Compared{LogEnd: own.end, Epochs: own.epochs, SameUpTo: max(reference.start, own.start)}
+	w := walk{result: &c}
 	a, err := reference.batches(c.SameUpTo)
 	if err != nil {
 		return c, err
@@ -157,33 +62,151 @@ func Compare(reference, own *Side) (c Compared, err error) {
 		return c, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	differs, err := c.walk(a, b)
+	w.reference, w.own = lane{batches: a, side: reference, walk: &w}, lane{batches: b, side: own, walk: &w}
+	if err := w.run(); err != nil {
+		return c, err
+	}
+	end := max(reference.end, own.end)
+	c.Different, c.Hidden = settle(c.Different, end), settle(c.Hidden, end)
+	c.Damage = own.Damage()
 	switch {
-	case differs || c.Damage != nil:
+	case len(c.Different) > 0 || len(c.Hidden) > 0 || len(c.Damage) > 0:
 		c.Status = Diverged
 	case own.end < reference.end:
 		c.Status = Behind
 	default:
 		c.Status = Same
 	}
-	return c, err
+	return c, nil
 }
 
-// walk goes over both sides in step, to the first difference or the end of the one that
-// is compared.
-func (c *Compared) walk(reference, own batches) (differs bool, err error) {
-	for own.Next() {
-		if d := own.Damage(); d != nil {
-			c.Damage = d
-			return true, nil
+// walk goes over two logs side by side.
+type walk struct {
+	reference, own lane
+	result         *Compared
+}
+
+// lane is one of the two.
+type lane struct {
+	batches
+	side    *Side
+	walk    *walk
+	at      Range // of the batch at which it stands
+	suspect bool  // which has a leader epoch that cannot be right
+	ok      bool  // there is one
+}
+
+// next moves to the next good batch. What damage in front of it held is hidden.
+func (l *lane) next() error {
+	from := int64(math.MaxInt64)
+	for l.ok = l.Next(); l.ok; l.ok = l.Next() {
+		d := l.Damage()
+		l.suspect = d != nil && d.EpochOnly()
+		if d != nil {
+			l.side.note(d)
+			if !l.suspect {
+				from = min(from, d.PrevOffset)
+				continue
+			}
 		}
-		if !reference.Next() || reference.Damage() != nil {
-			return true, reference.Err()
+		l.at = Range{l.Batch().BaseOffset(), l.Batch().NextOffset()}
+		l.walk.hide(from, l.at.From)
+		if l.suspect {
+			l.walk.hide(l.at.From, l.at.To)
 		}
-		if !bytes.Equal(own.Batch().Raw(), reference.Batch().Raw()) {
-			return true, nil
-		}
-		c.SameUpTo = own.Batch().NextOffset()
+		return nil
 	}
-	return false, own.Err()
+	l.walk.hide(from, math.MaxInt64)
+	return l.Err()
+}
+
+// run compares to the end of the own log. What the reference has behind it is of no account.
+func (w *walk) run() error {
+	if err := errors.Join(w.reference.next(), w.own.next()); err != nil {
+		return err
+	}
+	for w.own.ok {
+		if err := w.step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step judges the batches at which the two stand, and leaves the one that ends first, or both.
+func (w *walk) step() error {
+	r, o := &w.reference, &w.own
+	switch {
+	case !r.ok || o.at.To <= r.at.From:
+		w.alone(o.at)
+		return o.next()
+	case r.at.To <= o.at.From:
+		w.alone(r.at)
+		return r.next()
+	}
+	w.meet()
+	ends := cmp.Compare(r.at.To, o.at.To)
+	if ends < 0 {
+		return r.next()
+	}
+	if ends > 0 {
+		return o.next()
+	}
+	return errors.Join(r.next(), o.next())
+}
+
+// meet judges two batches that have offsets in common.
+func (w *walk) meet() {
+	r, o, c := &w.reference, &w.own, w.result
+	if bytes.Equal(r.Batch().Raw(), o.Batch().Raw()) {
+		if len(c.Different) == 0 && len(c.Hidden) == 0 {
+			c.SameUpTo = o.at.To
+		}
+		return
+	}
+	if !r.suspect && !o.suspect {
+		c.Different = join(c.Different, Range{min(r.at.From, o.at.From), max(r.at.To, o.at.To)})
+	}
+}
+
+// alone judges a batch that only one of the two has, unless damage of the other is the reason.
+func (w *walk) alone(at Range) {
+	c := w.result
+	if !slices.ContainsFunc(c.Hidden, func(h Range) bool { return h.From < at.To && at.From < h.To }) {
+		c.Different = join(c.Different, at)
+	}
+}
+
+// hide notes that damage leaves offsets unknown.
+func (w *walk) hide(from, to int64) {
+	if from < to {
+		w.result.Hidden = join(w.result.Hidden, Range{from, to})
+	}
+}
+
+// join adds a range to a list, to the last one if the two touch.
+func join(list []Range, r Range) []Range {
+	if n := len(list); n > 0 && r.From <= list[n-1].To && list[n-1].From <= r.To {
+		last := &list[n-1]
+		last.From, last.To = min(last.From, r.From), max(last.To, r.To)
+		return list
+	}
+	return append(list, r)
+}
+
+// settle brings ranges in order and cuts off what lies beyond the end of both logs.
+func settle(list []Range, end int64) []Range {
+	slices.SortFunc(list, func(a, b Range) int { return cmp.Compare(a.From, b.From) })
+	var out []Range
+	for _, r := range list {
+		if r.To = min(r.To, end); r.From < r.To {
+			out = join(out, r)
+		}
+	}
+	return out
+}
+
+// cmpDamage orders damage as it stands in a log: by file, then by byte.
+func cmpDamage(a, b *corrupt.Error) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Pos, b.Pos))
 }
