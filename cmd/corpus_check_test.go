@@ -4,7 +4,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"logdir/fixtures"
@@ -14,21 +13,13 @@ import (
 // however its broker ended. Most packs lack files that their checkpoints speak of; those
 // are warnings, and true.
 func TestCheckCorpus(t *testing.T) {
-	packs, err := filepath.Glob(filepath.Join(fixtures.Corpus(t, "kafka"), "k???.tar.gz"))
-	if err != nil || len(packs) == 0 {
-		t.Fatalf("no packs in the corpus: %v", err)
-	}
-	for _, pack := range packs {
-		name := strings.TrimSuffix(filepath.Base(pack), ".tar.gz")
-		if slices.Contains(redpanda, name) {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
+	for _, pack := range fixtures.KafkaPacks(t) {
+		t.Run(pack.Name, func(t *testing.T) {
 			t.Parallel()
-			fsys := fixtures.UnpackFS(t, pack)
+			fsys := pack.FS(t)
 			dirs := map[string]bool{}
-			for _, log := range logFiles(t, fsys, ".") {
-				dirs[filepath.Dir(filepath.Dir(log))] = true
+			for _, dir := range fixtures.PartitionDirs(t, fsys) {
+				dirs[filepath.Dir(dir)] = true
 			}
 			for _, dir := range slices.Sorted(maps.Keys(dirs)) {
 				got := runIn(fsys, "check", "-d", dir)

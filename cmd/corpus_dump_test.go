@@ -17,17 +17,13 @@ import (
 // TestDumpCorpus dumps every file of the corpus for which Apache Kafka's own dump tool
 // said something, with the options it was run with, and requires the same bytes.
 func TestDumpCorpus(t *testing.T) {
-	packs, err := filepath.Glob(filepath.Join(fixtures.Corpus(t, "kafka"), "k???.dump.tar.gz"))
-	if err != nil || len(packs) == 0 {
-		t.Fatalf("no dumps in the corpus: %v", err)
-	}
+	packs := fixtures.Packs(t)
 	var c dumpCount
 	t.Run("packs", func(t *testing.T) {
-		for _, dumps := range packs {
-			name := strings.TrimSuffix(filepath.Base(dumps), ".dump.tar.gz")
-			t.Run(name, func(t *testing.T) {
+		for _, pack := range packs {
+			t.Run(pack.Name, func(t *testing.T) {
 				t.Parallel()
-				compareDumps(t, &c, strings.TrimSuffix(dumps, ".dump.tar.gz")+".tar.gz", dumps)
+				compareDumps(t, &c, pack)
 			})
 		}
 	})
@@ -47,8 +43,8 @@ type dumpRun struct {
 	crashed bool
 }
 
-func compareDumps(t *testing.T, c *dumpCount, data, dumps string) {
-	fsys, want := fixtures.UnpackFS(t, data), fixtures.Unpack(t, dumps)
+func compareDumps(t *testing.T, c *dumpCount, pack fixtures.Pack) {
+	fsys, want := pack.FS(t), pack.Dumps(t, nil)
 	for _, r := range parseRuns(want["runs.tsv"]) {
 		got := runIn(fsys, append([]string{"dump-segment", r.file}, r.options...)...)
 		out, stderr := want[r.file+".dump.txt"], string(want[r.file+".stderr.txt"])

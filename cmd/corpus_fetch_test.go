@@ -16,23 +16,11 @@ import (
 // TestFetchCorpus reads every partition of real brokers to its end: each record once, in
 // the order of their offsets.
 func TestFetchCorpus(t *testing.T) {
-	packs, err := filepath.Glob(filepath.Join(fixtures.Corpus(t, "kafka"), "k???.tar.gz"))
-	if err != nil || len(packs) == 0 {
-		t.Fatalf("no packs in the corpus: %v", err)
-	}
-	for _, pack := range packs {
-		name := strings.TrimSuffix(filepath.Base(pack), ".tar.gz")
-		if slices.Contains(redpanda, name) {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
+	for _, pack := range fixtures.KafkaPacks(t) {
+		t.Run(pack.Name, func(t *testing.T) {
 			t.Parallel()
-			fsys := fixtures.UnpackFS(t, pack)
-			dirs := map[string]bool{}
-			for _, log := range logFiles(t, fsys, ".") {
-				dirs[filepath.Dir(log)] = true
-			}
-			for _, dir := range slices.Sorted(maps.Keys(dirs)) {
+			fsys := pack.FS(t)
+			for _, dir := range fixtures.PartitionDirs(t, fsys) {
 				fetchedOffsets(t, fsys, dir)
 			}
 		})

@@ -1,12 +1,7 @@
 package checkpoint
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
-	"errors"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,48 +14,13 @@ import (
 // without .tmp, is one of names. Where is the pack and the path in it.
 func eachStateFile(t *testing.T, names []string, yield func(where string, data []byte)) {
 	t.Helper()
-	packs, err := filepath.Glob(filepath.Join(fixtures.Corpus(t, "kafka"), "k???.tar.gz"))
-	if err != nil || len(packs) == 0 {
-		t.Fatal("no packs", err)
-	}
-	for _, pack := range packs {
-		eachFile(t, pack, func(name string, read func() []byte) {
-			if slices.Contains(names, strings.TrimSuffix(filepath.Base(name), TempSuffix)) {
-				yield(strings.TrimSuffix(filepath.Base(pack), ".tar.gz")+"/"+name, read())
-			}
+	for _, pack := range fixtures.Packs(t) {
+		files := pack.Files(t, func(name string) bool {
+			return slices.Contains(names, strings.TrimSuffix(filepath.Base(name), TempSuffix))
 		})
-	}
-}
-
-func eachFile(t *testing.T, tarball string, yield func(name string, read func() []byte)) {
-	t.Helper()
-	f, err := os.Open(tarball)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return
+		for name, data := range files {
+			yield(pack.Name+"/"+name, data)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
-		yield(h.Name, func() []byte {
-			data, err := io.ReadAll(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return data
-		})
 	}
 }
 

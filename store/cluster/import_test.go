@@ -1,13 +1,10 @@
 package cluster_test
 
 import (
-	"archive/tar"
 	"bufio"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -268,34 +265,12 @@ func TestImportOfARealBroker(t *testing.T) {
 	}
 }
 
-func unpack(t *testing.T, name, to string) {
+// unpack writes the files of a .tar.gz into a directory.
+func unpack(t *testing.T, tarball, to string) {
 	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if err == io.EOF {
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(to, filepath.Clean("/"+h.Name))
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
+	for name, data := range fixtures.Unpack(t, tarball) {
+		path := filepath.Join(to, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(path, data, 0o666); err != nil {

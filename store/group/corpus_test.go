@@ -1,11 +1,8 @@
 package group
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,36 +13,9 @@ import (
 	"logdir/store/record"
 )
 
-// tarball reads the files of a .tar.gz that belong to __consumer_offsets logs.
-func tarball(t testing.TB, name string) map[string]string {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h.Typeflag != tar.TypeReg || !strings.Contains(h.Name, "__consumer_offsets-") || !strings.Contains(h.Name, ".log") {
-			continue
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[h.Name] = string(data)
-	}
+// isOffsets says whether a file belongs to a __consumer_offsets log.
+func isOffsets(name string) bool {
+	return strings.Contains(name, "__consumer_offsets-") && strings.Contains(name, ".log")
 }
 
 // decoded is how Kafka's tool prints key and value of a record.
@@ -109,22 +79,18 @@ func compare(t *testing.T, where, log, dump string) (lines int) {
 // Keys and values of every __consumer_offsets log of the corpus print as Kafka's tool prints
 // them.
 func TestRecordsAreWhatKafkaDumps(t *testing.T) {
-	packs, err := filepath.Glob(filepath.Join(fixtures.Corpus(t, "kafka"), "k???.dump.tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	lines := 0
-	for _, name := range packs {
-		dumps, logs := tarball(t, name), map[string]string(nil)
-		for file, dump := range dumps {
+	for _, pack := range fixtures.Packs(t) {
+		var logs map[string][]byte
+		for file, dump := range pack.Dumps(t, isOffsets) {
 			file, isDump := strings.CutSuffix(file, ".dump.txt")
 			if !isDump {
 				continue
 			}
 			if logs == nil {
-				logs = tarball(t, strings.TrimSuffix(name, ".dump.tar.gz")+".tar.gz")
+				logs = pack.Files(t, isOffsets)
 			}
-			lines += compare(t, filepath.Base(name)+"/"+file, logs[file], dump)
+			lines += compare(t, pack.Name+"/"+file, string(logs[file]), string(dump))
 		}
 	}
 	t.Logf("%d records compared", lines)

@@ -1,10 +1,8 @@
 package index
 
 import (
-	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,36 +14,6 @@ import (
 	"logdir/fixtures"
 	"logdir/store/record"
 )
-
-// tarball reads all files of a .tar.gz.
-func tarball(t testing.TB, path string) map[string][]byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string][]byte{}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
-		if files[h.Name], err = io.ReadAll(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // walk hands on the frames of a log up to the first that does not parse, and returns the
 // bytes behind it.
@@ -81,7 +49,7 @@ func baseOf(t testing.TB, name string) int64 {
 
 // The index files that Kafka wrote come out byte for byte.
 func TestRebuildIsWhatKafkaWrote(t *testing.T) {
-	files := tarball(t, fixtures.Corpus(t, "kafka-recovery", "base.tar.gz"))
+	files := fixtures.Unpack(t, fixtures.Corpus(t, "kafka-recovery", "base.tar.gz"))
 	segments := 0
 	for name, log := range files {
 		stem, isLog := strings.CutSuffix(name, ".log")
@@ -156,30 +124,12 @@ func read(t testing.TB, name string) []byte {
 	return data
 }
 
-// packs are the names of the corpus directories of real brokers.
-func packs(t testing.TB) []string {
-	t.Helper()
-	var names []string
-	for _, path := range glob(t, filepath.Join(fixtures.Corpus(t, "kafka"), "k???.tar.gz")) {
-		names = append(names, strings.TrimSuffix(filepath.Base(path), ".tar.gz"))
-	}
-	return names
-}
-
-// The three directories that Redpanda wrote, whose logs are not Kafka's format.
-var redpanda = map[string]bool{"k048": true, "k052": true, "k061": true}
-
 // Every index file holds what Kafka's own tool says it holds.
 func TestIndexesAreWhatKafkaDumps(t *testing.T) {
-	root := fixtures.Corpus(t, "kafka")
 	count := map[string]int{}
-	for _, pack := range packs(t) {
-		dumps := filepath.Join(root, pack+".dump.tar.gz")
-		if _, err := os.Stat(dumps); err != nil || redpanda[pack] {
-			continue // k014 has none
-		}
-		files := tarball(t, filepath.Join(root, pack+".tar.gz"))
-		for name, want := range tarball(t, dumps) {
+	for _, pack := range fixtures.KafkaPacks(t) {
+		files := pack.Files(t, nil)
+		for name, want := range pack.Dumps(t, nil) {
 			name, isDump := strings.CutSuffix(name, ".dump.txt")
 			suffix := filepath.Ext(name)
 			if !isDump || !slices.Contains([]string{".index", ".timeindex", ".txnindex"}, suffix) {
@@ -187,7 +137,7 @@ func TestIndexesAreWhatKafkaDumps(t *testing.T) {
 			}
 			count[suffix]++
 			if got := dump(t, name, suffix, files[name]); got != string(want) {
-				t.Errorf("%s/%s: %s\nKafka: %s", pack, name, got, want)
+				t.Errorf("%s/%s: %s\nKafka: %s", pack.Name, name, got, want)
 			}
 		}
 	}
@@ -224,14 +174,10 @@ func TestCheckerRaisesNoFalseAlarm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the whole corpus")
 	}
-	root := fixtures.Corpus(t, "kafka")
-	for _, pack := range packs(t) {
-		if redpanda[pack] {
-			continue
-		}
-		t.Run(pack, func(t *testing.T) {
+	for _, pack := range fixtures.KafkaPacks(t) {
+		t.Run(pack.Name, func(t *testing.T) {
 			t.Parallel()
-			files := tarball(t, filepath.Join(root, pack+".tar.gz"))
+			files := pack.Files(t, nil)
 			for name, log := range files {
 				if stem, isLog := strings.CutSuffix(name, ".log"); isLog {
 					checkSegment(t, stem, log, files)

@@ -1,12 +1,8 @@
 package producer
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,53 +14,6 @@ import (
 	"logdir/store/index"
 	"logdir/store/record"
 )
-
-// tarball reads all files of a .tar.gz whose name is wanted.
-func tarball(t testing.TB, name string, wanted func(name string) bool) map[string][]byte {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string][]byte{}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h.Typeflag != tar.TypeReg || !wanted(h.Name) {
-			continue
-		}
-		if files[h.Name], err = io.ReadAll(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// The three directories that Redpanda wrote, whose snapshots are not Kafka's.
-var redpanda = []string{"k048", "k052", "k061"}
-
-// eachPack hands on the directories of real brokers.
-func eachPack(t *testing.T, yield func(t *testing.T, pack string)) {
-	root := fixtures.Corpus(t, "kafka")
-	packs, err := filepath.Glob(filepath.Join(root, "k???.tar.gz"))
-	if err != nil || len(packs) == 0 {
-		t.Fatal("no packs", err)
-	}
-	for _, name := range packs {
-		if pack := strings.TrimSuffix(filepath.Base(name), ".tar.gz"); !slices.Contains(redpanda, pack) {
-			yield(t, filepath.Join(root, pack))
-		}
-	}
-}
 
 // dump is a snapshot as Kafka's own tool prints it.
 func dump(name string, entries []Entry) string {
@@ -93,13 +42,10 @@ func optional(offset int64) string {
 // byte for byte: the order of its entries is kept.
 func TestSnapshotsAreWhatKafkaDumps(t *testing.T) {
 	count, producers := 0, 0
-	eachPack(t, func(t *testing.T, pack string) {
-		isSnapshot := func(name string) bool { return strings.Contains(name, Suffix) }
-		files := tarball(t, pack+".tar.gz", isSnapshot)
-		if filepath.Base(pack) == "k014" { // has no dumps at all
-			return
-		}
-		for name, want := range tarball(t, pack+".dump.tar.gz", isSnapshot) {
+	isSnapshot := func(name string) bool { return strings.Contains(name, Suffix) }
+	for _, pack := range fixtures.KafkaPacks(t) {
+		files := pack.Files(t, isSnapshot)
+		for name, want := range pack.Dumps(t, isSnapshot) {
 			name, isDump := strings.CutSuffix(name, ".dump.txt")
 			if !isDump {
 				continue
@@ -118,7 +64,7 @@ func TestSnapshotsAreWhatKafkaDumps(t *testing.T) {
 				t.Errorf("%s: read %x, written %x", name, files[name], again)
 			}
 		}
-	})
+	}
 	if count != 504 || producers == 0 {
 		t.Errorf("%d snapshots of %d producers, not 504", count, producers)
 	}
@@ -155,16 +101,16 @@ func logOf(t testing.TB, dir string, files map[string][]byte, yield func(*record
 // brokers forget producers after a while.)
 func TestStateIsWhatBrokersKnew(t *testing.T) {
 	producers := 0
-	eachPack(t, func(t *testing.T, pack string) {
-		files := tarball(t, pack+".tar.gz", func(name string) bool {
+	for _, pack := range fixtures.KafkaPacks(t) {
+		files := pack.Files(t, func(name string) bool {
 			return strings.HasSuffix(name, ".log") || strings.HasSuffix(name, Suffix)
 		})
 		for name, data := range files {
 			if offset, ok := ParseFileName(path.Base(name)); ok {
-				producers += compareWithLog(t, filepath.Base(pack)+"/"+name, path.Dir(name), offset, data, files)
+				producers += compareWithLog(t, pack.Name+"/"+name, path.Dir(name), offset, data, files)
 			}
 		}
-	})
+	}
 	t.Logf("%d producers compared", producers)
 	if producers < 50 {
 		t.Errorf("only %d producers could be compared", producers)

@@ -1,16 +1,14 @@
 package record
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,22 +36,24 @@ func TestFormatsOfKafka(t *testing.T) {
 	}
 }
 
+func isLog(name string) bool { return strings.HasSuffix(name, ".log") }
+
 // TestLegacyBrokers: logs of brokers 0.8 to 0.10 read as Kafka's dump tool shows them,
 // down to the checksum of every inner message.
 func TestLegacyBrokers(t *testing.T) {
-	dir := fixtures.Corpus(t, "kafka")
-	for _, pack := range []string{"k002", "k005", "k088"} {
-		logs := unpacked(t, filepath.Join(dir, pack+".tar.gz"), ".log")
-		dumps := unpacked(t, filepath.Join(dir, pack+".dump.tar.gz"), ".log.dump.txt")
-		compared := 0
-		for name, raw := range logs {
+	for _, pack := range fixtures.Packs(t) {
+		if !slices.Contains([]string{"k002", "k005", "k088"}, pack.Name) {
+			continue
+		}
+		dumps, compared := pack.Dumps(t, nil), 0
+		for name, raw := range pack.Files(t, isLog) {
 			if dump, ok := dumps[name+".dump.txt"]; ok {
 				compareDump(t, raw, string(dump))
 				compared++
 			}
 		}
 		if compared == 0 {
-			t.Errorf("%s: nothing to compare", pack)
+			t.Errorf("%s: nothing to compare", pack.Name)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func TestLegacyBrokers(t *testing.T) {
 // they are unpacked and packed again.
 func TestLZ4IsKafkasToTheByte(t *testing.T) {
 	e, d, seen := compress.NewEncoder(), compress.NewDecoder(), 0
-	for _, raw := range unpacked(t, fixtures.Corpus(t, "kafka-recovery", "base.tar.gz"), ".log") {
+	for _, raw := range fixtures.UnpackOnly(t, fixtures.Corpus(t, "kafka-recovery", "base.tar.gz"), isLog) {
 		for _, b := range frames(t, raw) {
 			if b.Codec() != compress.LZ4 {
 				continue
@@ -305,29 +305,4 @@ func readFile(t *testing.T, name string) []byte {
 		t.Fatal(err)
 	}
 	return b
-}
-
-// unpacked are the files of a .tar.gz whose names end in suffix.
-func unpacked(t *testing.T, name, suffix string) map[string][]byte {
-	t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(readFile(t, name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string][]byte{}
-	for tr := tar.NewReader(z); ; {
-		h, err := tr.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasSuffix(h.Name, suffix) {
-			continue
-		}
-		if files[h.Name], err = io.ReadAll(tr); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

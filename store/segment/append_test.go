@@ -1,13 +1,9 @@
 package segment_test
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"encoding/hex"
 	"errors"
-	"io"
-	"os"
 	"path"
 	"strings"
 	"testing"
@@ -305,9 +301,9 @@ func TestAppendMidWrite(t *testing.T) {
 // Kafka's own segments, appended batch by batch, give Kafka's own index files.
 func TestAppendAsKafka(t *testing.T) {
 	files := map[string][]byte{}
-	eachFile(t, fixtures.Corpus(t, "kafka-recovery", "base.tar.gz"), func(name string, data []byte) {
+	for name, data := range fixtures.Unpack(t, fixtures.Corpus(t, "kafka-recovery", "base.tar.gz")) {
 		files[path.Base(name)] = data
-	})
+	}
 	for _, base := range []int64{0, 179, 342} {
 		fs := newDir(t)
 		log := files[segment.FileName(base, segment.LogSuffix)]
@@ -325,26 +321,6 @@ func TestAppendAsKafka(t *testing.T) {
 				t.Errorf("%s: (-want +got)\n%s", name, d)
 			}
 		}
-	}
-}
-
-// eachFile reads the files of a packed directory.
-func eachFile(t testing.TB, pack string, visit func(name string, data []byte)) {
-	t.Helper()
-	f, err := os.Open(pack)
-	must(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	must(t, err)
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if err == io.EOF {
-			return
-		}
-		must(t, err)
-		data, err := io.ReadAll(r)
-		must(t, err)
-		visit(h.Name, data)
 	}
 }
 

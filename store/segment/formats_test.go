@@ -115,21 +115,15 @@ func TestScanOtherFormats(t *testing.T) {
 
 // Whatever real brokers and MiniKafka left on disk is clean, down to each record.
 func TestScanCorpus(t *testing.T) {
-	packs, err := filepath.Glob(filepath.Join(fixtures.Corpus(t, "kafka"), "k???.tar.gz"))
-	must(t, err)
 	logs := 0
-	for _, pack := range packs {
-		switch path.Base(pack) {
-		case "k048.tar.gz", "k052.tar.gz", "k061.tar.gz":
-			continue // Redpanda, whose .log is another format
-		}
-		eachFile(t, pack, func(name string, data []byte) {
+	for _, pack := range fixtures.KafkaPacks(t) {
+		for name, data := range pack.Files(t, nil) {
 			base, suffix, ok := segment.ParseName(path.Base(name))
 			if ok && suffix == segment.LogSuffix {
-				requireClean(t, pack+": "+name, data, base)
+				requireClean(t, pack.Name+": "+name, data, base)
 				logs++
 			}
-		})
+		}
 	}
 	if logs < 1000 {
 		t.Errorf("%d logs, want more", logs)
@@ -172,9 +166,9 @@ func requireClean(t *testing.T, name string, data []byte, base int64) {
 // and nothing else is.
 func TestScanKafkaRecovery(t *testing.T) {
 	base := map[string][]byte{}
-	eachFile(t, fixtures.Corpus(t, "kafka-recovery", "base.tar.gz"), func(name string, data []byte) {
+	for name, data := range fixtures.Unpack(t, fixtures.Corpus(t, "kafka-recovery", "base.tar.gz")) {
 		base[path.Base(name)] = data
-	})
+	}
 	damaged := 0
 	for _, c := range readCases(t) {
 		for name, edits := range c.edits {
