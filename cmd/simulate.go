@@ -39,12 +39,13 @@ and locks of a topic. Every record says whose it is and which, so each group can
 whether one is missing, came twice or came out of order.
 
 Consumers join before the first record is produced: with more of them than partitions the
-rest stand by. Followers of a replicated topic fetch after every write.`,
+rest stand by. Followers of a replicated topic fetch after every write. Ctrl-C stops the
+producers; what they made is still read and checked, and summed up.`,
 		Example: `  logdir simulate orders --consumers group1=10
   logdir simulate orders --producers 1000 --keys 50 --acks all
   logdir simulate orders --consumers billing=3,audit=1 --messages 10000`,
 		Args:        cobra.ExactArgs(1),
-		Annotations: about("0 1 2 3 4 5 6 7 8 9", "logdir-produce(1)", "logdir-group(1)"),
+		Annotations: about("0 1 2 3 4 5 6 7 8 9 130", "logdir-produce(1)", "logdir-group(1)"),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.plan.Topic = args[0]
 			return o.run(c.Context(), env)
@@ -79,6 +80,9 @@ func (o *simulateOptions) run(ctx context.Context, env *Env) error {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(simulateMemory))
 	outcome, err := workload.Run(ctx, c, &o.plan)
 	if outcome != nil {
+		if made, all := outcome.Made, o.plan.Records(); ctx.Err() != nil {
+			env.Note("stopped: %d of %d records were made", made, all)
+		}
 		err = errors.Join(err, o.report(env, outcome))
 	}
 	return errors.Join(err, c.Close())

@@ -75,7 +75,7 @@ func TestAudit(t *testing.T) {
 				}
 				audit.note(s.partition, []sighting{noted}, r.Offset+1)
 			}
-			if diff := cmp.Diff(tt.want, audit.close(&excuses{plan: plan})); diff != "" {
+			if diff := cmp.Diff(tt.want, audit.close(plan.Records(), &excuses{plan: plan})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -137,7 +137,7 @@ func TestExcuses(t *testing.T) {
 	}
 	audit := newAudit(plan, 1000, 1)
 	audit.note(0, []sighting{{key: noKey, message: message{1000, 0, 0}}}, 1)
-	if got := audit.close(excused).Missing; got != 3 {
+	if got := audit.close(plan.Records(), excused).Missing; got != 3 {
 		t.Errorf("%d missing, want 3 of 6: one came, two are excused", got)
 	}
 	if err := excused.add(frame[:20]); err == nil {

@@ -62,18 +62,19 @@ func (c *consumer) refresh(ctx context.Context) error {
 }
 
 // work polls until the group has read everything, or until the end of during. A poll that
-// has begun is not interrupted.
-func (c *consumer) work(ctx, during context.Context) error {
+// has begun is not interrupted. After the end of unhurried the plan's pauses are left out.
+func (c *consumer) work(ctx, during, unhurried context.Context) error {
 	for during.Err() == nil && !c.run.drained(c.audit) {
 		found, err := c.poll(ctx)
 		if err != nil {
 			return err
 		}
-		wait := c.run.plan.PollInterval
-		if !found {
-			wait = max(wait, idlePause)
+		if unhurried.Err() == nil {
+			pause(unhurried, c.run.plan.PollInterval)
 		}
-		pause(during, wait)
+		if !found {
+			pause(during, idlePause)
+		}
 		if time.Since(c.beat) > heartbeatInterval {
 			if err := c.refresh(ctx); err != nil {
 				return err

@@ -5,6 +5,7 @@ import "time"
 // Outcome is what became of a run.
 type Outcome struct {
 	Producers int
+	Made      int64 // records that the producers made before they were done, or stopped
 	Sent      Sent
 	Groups    []GroupOutcome // in the order of the plan
 	Elapsed   time.Duration  // from the first record to the last acknowledgement

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"context"
 	"math/rand/v2"
 	"strconv"
 
@@ -56,17 +57,19 @@ func (r *run) batchSize() int {
 	return max(1, int(min(r.maxBatch, int64(size))))
 }
 
-// work makes all messages and puts the last batches into the lanes.
-func (p *producer) work() error {
-	for sequence := range p.run.plan.Messages {
+// work makes all messages, or stops with ctx, and puts the last batches into the lanes.
+func (p *producer) work(ctx context.Context) error {
+	made := 0
+	for ; made < p.run.plan.Messages && ctx.Err() == nil; made++ {
 		if p.run.gaveUp() {
 			return nil
 		}
-		if err := p.make(sequence); err != nil {
+		if err := p.make(made); err != nil {
 			return err
 		}
 		p.ship()
 	}
+	p.run.made.Add(int64(made))
 	if err := p.accumulator.CloseAll(); err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"logdir/store/group"
 )
 
-// patience is how long a group may read nothing, once all is written, before the rest
-// counts as missing.
+// patience is how long a group may read nothing, once all is written and beside the pauses
+// between its polls, before the rest counts as missing.
 const patience = 5 * time.Second
 
 // reading is one group of a run: its members, and what is held against them.
@@ -23,17 +23,17 @@ type reading struct {
 }
 
 // joinAll makes all consumers members, before the first record is produced: a rebalance
-// on the way would have records read twice.
-func (r *run) joinAll(ctx context.Context) error {
+// on the way would have records read twice. It ends early with wanted.
+func (r *run) joinAll(wanted, ctx context.Context) error {
 	if err := r.refuseMembers(); err != nil {
 		return err
 	}
 	for _, g := range r.plan.Groups {
-		if err := r.joinGroup(ctx, g); err != nil {
+		if err := r.joinGroup(wanted, ctx, g); err != nil {
 			return err
 		}
 	}
-	return nil
+	return wanted.Err()
 }
 
 // refuseMembers refuses groups that have members: they would own partitions that nobody
@@ -54,7 +54,7 @@ func (r *run) refuseMembers() error {
 	return nil
 }
 
-func (r *run) joinGroup(ctx context.Context, p GroupPlan) error {
+func (r *run) joinGroup(wanted, ctx context.Context, p GroupPlan) error {
 	g := &reading{plan: p, audit: newAudit(r.plan, r.id, len(r.lanes))}
 	r.readings = append(r.readings, g)
 	for n := range p.Consumers {
@@ -66,6 +66,9 @@ func (r *run) joinGroup(ctx context.Context, p GroupPlan) error {
 			return err
 		}
 		g.members = append(g.members, c)
+		if err := wanted.Err(); err != nil {
+			return err
+		}
 	}
 	return g.settle(ctx)
 }
@@ -105,7 +108,7 @@ func (r *run) drained(a *audit) bool {
 // await waits until every group has read everything, or none reads on.
 func (r *run) await(ctx context.Context) {
 	last, since := int64(-1), time.Now()
-	for time.Since(since) < patience && !r.gaveUp() {
+	for time.Since(since) < patience+r.plan.PollInterval && !r.gaveUp() {
 		read, drained := int64(0), true
 		for _, g := range r.readings {
 			read += g.audit.read()
@@ -122,8 +125,8 @@ func (r *run) await(ctx context.Context) {
 }
 
 // outcome counts the members with and without partitions, and closes the audit.
-func (g *reading) outcome(excused *excuses) GroupOutcome {
-	o := GroupOutcome{Name: g.plan.Name, Audited: g.audit.close(excused)}
+func (g *reading) outcome(made int64, excused *excuses) GroupOutcome {
+	o := GroupOutcome{Name: g.plan.Name, Audited: g.audit.close(made, excused)}
 	for _, c := range g.members {
 		if len(c.view.Positions) > 0 {
 			o.Active++

@@ -32,15 +32,18 @@ type run struct {
 	lanes   []*lane // by partition
 	writers []*writer
 	excused excuses
-	gave    atomic.Bool // up: somebody failed, or the run was stopped
+	gave    atomic.Bool  // up: somebody failed
+	made    atomic.Int64 // messages of all producers, once they are done
 
 	coordinator *group.Coordinator
 	readings    []*reading              // by group
 	ends        atomic.Pointer[[]int64] // log ends, once all is written
 }
 
-// Run carries a plan out. With an error about what the leaders did not take, or did not
-// acknowledge, there is an outcome all the same; where the run was broken off it is nil.
+// Run carries a plan out. When ctx ends the producers stop; what they made by then is still
+// written, read and held against what it should be. With an error about what the leaders did
+// not take, or did not acknowledge, there is an outcome all the same; where the run failed, or
+// ctx ended before the first record, it is nil.
 func Run(ctx context.Context, c *cluster.Cluster, p *Plan) (*Outcome, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -49,41 +52,44 @@ func Run(ctx context.Context, c *cluster.Cluster, p *Plan) (*Outcome, error) {
 		plan: p, cluster: c, coordinator: group.NewCoordinator(c),
 		excused: excuses{plan: p}, padding: newPadding(p.RecordSize, p.Seed),
 	}
-	if err := r.prepare(ctx); err != nil {
+	working := context.WithoutCancel(ctx)
+	if err := r.prepare(working); err != nil {
 		return nil, err
 	}
-	err := r.joinAll(ctx)
+	err := r.joinAll(ctx, working)
 	var o *Outcome
 	if err == nil {
-		o, err = r.perform(ctx)
+		o, err = r.perform(ctx, working)
 	}
-	return o, errors.Join(err, r.leaveAll(ctx), r.coordinator.Close(ctx))
+	return o, errors.Join(err, r.leaveAll(working), r.coordinator.Close(working))
 }
 
-// perform runs the consumers beside the producers, and waits until they have read it all.
-func (r *run) perform(ctx context.Context) (*Outcome, error) {
-	defer context.AfterFunc(ctx, r.giveUp)()
+// perform runs the consumers beside the producers, and waits until they have read it all. The
+// end of wanted stops the producers; nothing stops the work on what they made.
+func (r *run) perform(wanted, ctx context.Context) (*Outcome, error) {
 	during, stop := context.WithCancel(ctx)
 	defer stop()
+	unhurried, hurry := context.WithCancel(during)
+	defer context.AfterFunc(wanted, hurry)()
 	var consumers crew
 	for _, g := range r.readings {
 		for _, c := range g.members {
-			consumers.start(func() error { return r.orGiveUp(c.work(ctx, during)) })
+			consumers.start(func() error { return r.orGiveUp(c.work(ctx, during, unhurried)) })
 		}
 	}
-	o, err := r.produce(ctx)
+	o, err := r.produce(wanted, ctx)
 	ends, endErr := r.writers[0].topic.LogEnds()
 	if endErr == nil {
 		r.ends.Store(&ends)
 		r.await(during)
 	}
 	stop()
-	err = errors.Join(err, endErr, consumers.wait(), ctx.Err())
+	err = errors.Join(err, endErr, consumers.wait())
 	if r.gaveUp() {
 		return nil, err
 	}
 	for _, g := range r.readings {
-		o.Groups = append(o.Groups, g.outcome(&r.excused))
+		o.Groups = append(o.Groups, g.outcome(r.made.Load(), &r.excused))
 	}
 	return o, err
 }
@@ -194,8 +200,8 @@ func (r *run) orGiveUp(err error) error {
 	return err
 }
 
-// produce runs the producers and writers to their end.
-func (r *run) produce(ctx context.Context) (*Outcome, error) {
+// produce runs the producers and writers to their end, or the producers to that of wanted.
+func (r *run) produce(wanted, ctx context.Context) (*Outcome, error) {
 	began := time.Now()
 	var producers, writers crew
 	for _, w := range r.writers {
@@ -203,7 +209,7 @@ func (r *run) produce(ctx context.Context) (*Outcome, error) {
 	}
 	for n := range r.plan.Producers {
 		p := newProducer(r, n)
-		producers.start(func() error { return r.orGiveUp(p.work()) })
+		producers.start(func() error { return r.orGiveUp(p.work(wanted)) })
 	}
 	err := producers.wait()
 	for _, w := range r.writers {
@@ -224,7 +230,7 @@ func (r *run) closeWriters(ctx context.Context) error {
 
 // outcome sums up what the writers know.
 func (r *run) outcome(elapsed time.Duration) *Outcome {
-	o := &Outcome{Producers: r.plan.Producers, Elapsed: elapsed, Latency: &Latency{}}
+	o := &Outcome{Producers: r.plan.Producers, Made: r.made.Load(), Elapsed: elapsed, Latency: &Latency{}}
 	for _, w := range r.writers {
 		o.Sent.Written += w.sent.Written
 		o.Sent.Diverted += w.sent.Diverted

@@ -74,7 +74,7 @@ func whole(name string, active, standby int, records int64) workload.GroupOutcom
 func TestTenTenThree(t *testing.T) {
 	o := run(t, inMemory(t, cluster.NewTopic{Partitions: 3}), plan())
 	want := &workload.Outcome{
-		Producers: 10, Sent: workload.Sent{Written: 1000, Bytes: 100_000},
+		Producers: 10, Made: 1000, Sent: workload.Sent{Written: 1000, Bytes: 100_000},
 		Groups: []workload.GroupOutcome{whole("g", 3, 7, 1000)},
 	}
 	if diff := cmp.Diff(want, o, cmpopts.IgnoreFields(workload.Outcome{}, "Elapsed", "Latency")); diff != "" {
@@ -268,12 +268,43 @@ func TestGroupWithMembers(t *testing.T) {
 	}
 }
 
-// When the command is stopped all goroutines end.
-func TestCancel(t *testing.T) {
+// A run that is stopped before its first record has no outcome, and leaves no member behind.
+func TestStopBeforeTheFirst(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p := plan()
-	if _, err := workload.Run(ctx, inMemory(t, cluster.NewTopic{Partitions: 2}), &p); err == nil {
-		t.Error("a stopped run is no success")
+	c := inMemory(t, cluster.NewTopic{Partitions: 2})
+	if o, err := workload.Run(ctx, c, &p); o != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", o, err)
+	}
+	groups, err := group.NewCoordinator(c).Groups()
+	for _, g := range groups {
+		if g.State() != group.Empty {
+			t.Errorf("group %s has members", g.ID)
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A run that is stopped on the way knows how much was made, and all of that was read, at
+// once, however long consumers rest between polls.
+func TestStop(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := plan()
+	p.Producers, p.Messages, p.PollInterval = 3, 10_000_000, time.Hour
+	time.AfterFunc(50*time.Millisecond, cancel)
+	o, err := workload.Run(ctx, inMemory(t, cluster.NewTopic{Partitions: 2}), &p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Made >= p.Records() || o.Sent.Written != o.Made || !o.Intact() {
+		t.Errorf("%+v", o)
+	}
+	for _, g := range o.Groups {
+		if g.Records != o.Made {
+			t.Errorf("%+v, made %d", g, o.Made)
+		}
 	}
 }
