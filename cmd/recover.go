@@ -198,6 +198,14 @@ func (s *recoverRun) changed() int {
 // carryOut makes the changes. Where files must be moved first, the rest is planned anew
 // behind that.
 func (s *recoverRun) carryOut(ctx context.Context) error {
+	for _, p := range s.plans {
+		if !p.ChangesLog() {
+			continue
+		}
+		if err := s.beginEpoch(ctx, p.Partition.PartitionRef); err != nil {
+			return err
+		}
+	}
 	if err := s.moveFirst(ctx); err != nil {
 		return err
 	}

@@ -28,11 +28,14 @@ func newTruncateCmd(env *Env) *cobra.Command {
 		Short: "cut a replica back to an offset",
 		Long: `Cut one replica so that OFFSET becomes its log end: the batch that holds it goes, and all
 behind it. An offset inside a batch is refused unless --round-down. The removed bytes go to
-the quarantine; "logdir undo" puts them back. It asks on anything but a cluster of ours.`,
+the quarantine; "logdir undo" puts them back. It asks on anything but a cluster of ours.
+
+A cut of a live leader begins a new leader epoch: its followers cut what it has no more when
+they next fetch.`,
 		Example: `  logdir truncate orders:0@2 --to 1500 --dry-run
   logdir truncate orders:0@2 --to -10 --round-down`,
 		Args:        cobra.ExactArgs(1),
-		Annotations: about("0 1 2 3 4 5 9", "logdir-undo(1)", "logdir-offsets(7)"),
+		Annotations: about("0 1 2 3 4 5 9", "logdir-replicate(1)", "logdir-undo(1)", "logdir-offsets(7)"),
 		RunE: func(c *cobra.Command, targets []string) error {
 			if !c.Flags().Changed("to") {
 				return usagef("--to OFFSET is missing")
@@ -76,7 +79,7 @@ func (o *truncateOptions) truncate(ctx context.Context, r *repair) error {
 	if err != nil {
 		return err
 	}
-	if !o.dryRun && !plan.Empty() {
+	if !plan.Empty() {
 		if err := o.cut(ctx, r, plan); err != nil {
 			return err
 		}
@@ -89,7 +92,16 @@ func (o *truncateOptions) truncate(ctx context.Context, r *repair) error {
 
 func (o *truncateOptions) cut(ctx context.Context, r *repair, plan *recovery.Plan) error {
 	ref := r.refs[0]
+	if err := r.checkFollowers(ref, plan.LogEnd); err != nil {
+		return err
+	}
+	if o.dryRun {
+		return r.beginEpoch(ctx, ref)
+	}
 	if err := r.confirm(fmt.Sprintf("cut %s back to offset %d (%d records go)", ref.TopicPartition, plan.LogEnd, plan.Lost.Records)); err != nil {
+		return err
+	}
+	if err := r.beginEpoch(ctx, ref); err != nil {
 		return err
 	}
 	changes := plan.Changes

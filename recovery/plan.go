@@ -3,9 +3,12 @@ package recovery
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 
 	"logdir/store"
 	"logdir/store/corrupt"
+	"logdir/store/segment"
 	"logdir/store/vfs"
 )
 
@@ -73,6 +76,13 @@ type Plan struct {
 
 // Empty says that nothing is to be done.
 func (p *Plan) Empty() bool { return len(p.First) == 0 && len(p.Changes) == 0 }
+
+// ChangesLog says that a log is cut, rewritten or removed, and not only what is derived from it.
+func (p *Plan) ChangesLog() bool {
+	return slices.ContainsFunc(slices.Concat(p.First, p.Changes), func(c Change) bool {
+		return filepath.Ext(c.Path) == segment.LogSuffix
+	})
+}
 
 // Make plans the repair of one partition.
 func Make(ctx context.Context, fsys vfs.ReadFS, p Partition, o Options) (*Plan, error) {

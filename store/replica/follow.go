@@ -85,7 +85,7 @@ func (f *follower) apart(to int64) (bool, error) {
 func (f *follower) cut() int64 {
 	to := f.at.end
 	switch {
-	case f.settings.Text(cluster.Truncation) != cutByMark:
+	case f.settings.Text(cluster.Truncation) != CutByMark:
 		to = divergence(f.round.at, f.at, f.mark)
 	case f.remembered(f.broker).Epoch != f.p.LeaderEpoch:
 		to = f.mark
@@ -93,8 +93,8 @@ func (f *follower) cut() int64 {
 	return min(to, f.round.at.end)
 }
 
-// cutByMark is the value of logdir.truncation for the rule of before KIP-101.
-const cutByMark = "hw"
+// CutByMark is the value of logdir.truncation for the rule of before KIP-101.
+const CutByMark = "hw"
 
 // truncate cuts the follower's log: its marks first, or a crash in between would leave
 // marks that later records seem to have reached.

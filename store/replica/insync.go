@@ -125,7 +125,7 @@ func (r *round) memories() []cluster.FollowerState {
 // needed keeps memories for the topics whose configs ask for them: elsewhere a round
 // changes no metadata.
 func (r *round) needed(remember []cluster.FollowerState) []cluster.FollowerState {
-	if r.settings.Text(cluster.Truncation) == cutByMark || r.settings.Int(cluster.ReplicaLagTime) > 0 {
+	if r.settings.Text(cluster.Truncation) == CutByMark || r.settings.Int(cluster.ReplicaLagTime) > 0 {
 		return remember
 	}
 	return nil

@@ -137,6 +137,24 @@ func lead(ctx context.Context, c *cluster.Cluster, tp store.TopicPartition, brok
 	return errors.Join(log.AssignEpoch(p.LeaderEpoch), log.Close())
 }
 
+// BeginEpoch gives a partition the next leader epoch, with the leader that it has: its log is
+// to lose records that followers may have. The leader notes the epoch when it next appends.
+// The caller holds the partition's lock.
+func BeginEpoch(ctx context.Context, c *cluster.Cluster, tp store.TopicPartition, leader int32) (epoch int32, err error) {
+	err = c.Update(ctx, func(m *cluster.Meta) error {
+		_, p, err := m.Partition(tp)
+		if err != nil {
+			return err
+		}
+		if p.LeaderID() == leader { // else whoever leads next has another epoch anyway
+			p.LeaderEpoch++
+		}
+		epoch = p.LeaderEpoch
+		return nil
+	})
+	return epoch, err
+}
+
 // Leaderless lists the partitions that have no leader, by topic and number.
 func Leaderless(m *cluster.Meta) []store.TopicPartition {
 	var all []store.TopicPartition

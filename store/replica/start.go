@@ -189,7 +189,7 @@ func cutToMarks(ctx context.Context, c *cluster.Cluster, id int32) error {
 		if err != nil {
 			return err
 		}
-		if p.LeaderID() == id || meta.Settings(topic).Text(cluster.Truncation) != cutByMark {
+		if p.LeaderID() == id || meta.Settings(topic).Text(cluster.Truncation) != CutByMark {
 			continue
 		}
 		errs = append(errs, withLog(ctx, c, tp, id, func(log *store.Log) error { return cutToMark(ctx, c, tp, id, log) }))
