@@ -140,6 +140,43 @@ func TestOffsetForTimeInsideABatch(t *testing.T) {
 	}
 }
 
+// TestOffsetOfMaxTimestamp: the first of the newest records, below the end that readers see
+// and not before the log start, in whichever segment it is.
+func TestOffsetOfMaxTimestamp(t *testing.T) {
+	var raw [][]byte
+	for i, ts := range []int64{500, 300, 400, 400, 100} {
+		raw = append(raw, kv(t, i, ts))
+	}
+	for _, c := range []struct {
+		start, end, offset, timestamp int64
+		ok                            bool
+	}{
+		{0, 5, 0, 500, true}, {0, 1, 0, 500, true}, {0, 0, 0, 0, false},
+		{1, 5, 2, 400, true}, {1, 2, 1, 300, true}, {3, 99, 3, 400, true}, {4, 5, 4, 100, true}, {5, 5, 0, 0, false},
+	} {
+		for _, segmentBytes := range []int64{1 << 20, int64(len(raw[0]))} {
+			fs := newDir(t)
+			l := openLog(t, fs, config(segmentBytes))
+			for _, r := range raw {
+				if err := l.AppendReplica(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := l.CloseClean(); err != nil {
+				t.Fatal(err)
+			}
+			r, err := store.OpenReader(fs, l.Dir(), store.ReaderOptions{LogStart: c.start})
+			if err != nil {
+				t.Fatal(err)
+			}
+			offset, ts, ok, err := r.OffsetOfMaxTimestamp(c.end)
+			if err != nil || ok != c.ok || ok && (offset != c.offset || ts != c.timestamp) {
+				t.Errorf("%d to %d: offset %d at %d, %v, %v; want %d at %d", c.start, c.end, offset, ts, ok, err, c.offset, c.timestamp)
+			}
+		}
+	}
+}
+
 // TestDamageIsAValue: a flipped bit in batch 4 is met once, with what comes behind it,
 // and reading can go on.
 func TestDamageIsAValue(t *testing.T) {
