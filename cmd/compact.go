@@ -68,7 +68,7 @@ func (o *compactOptions) compact(ctx context.Context, env *Env, c *cluster.Clust
 	if err != nil {
 		return err
 	}
-	refs, err := v.Resolve(targets, false)
+	refs, leaderless, err := resolve(v, targets, false)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (o *compactOptions) compact(ctx context.Context, env *Env, c *cluster.Clust
 			return err
 		}
 	}
-	return errors.Join(append(failed, rows.Close())...)
+	return errors.Join(append(failed, leaderless, rows.Close())...)
 }
 
 func (o *compactOptions) compactOne(ctx context.Context, c *cluster.Cluster, r *repair, ref store.PartitionRef) (*cleaner.Result, error) {

@@ -47,7 +47,7 @@ Damage does not stop the dump: what is good behind it follows, and the exit code
   logdir dump-segment broker-1/orders-0/00000000000000000000.index
   logdir dump-segment orders:0 --offset 4:6 --deep-iteration --json
   logdir dump-segment orders:0 --offset 4 --hex`,
-		Annotations: about("0 1 2 3 4 141", "logdir-segment(5)", "logdir-verify-crc(1)"),
+		Annotations: about("0 1 2 3 4 5 141", "logdir-segment(5)", "logdir-verify-crc(1)"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.validate(c, args); err != nil {
 				return err
@@ -124,7 +124,7 @@ func decoderClass(of, name string) (inspect.DecoderClass, error) {
 }
 
 func (o *dumpOptions) run(ctx context.Context, env *Env, targets []string) error {
-	files, err := env.dumpFiles(targets)
+	files, leaderless, err := env.dumpFiles(targets)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (o *dumpOptions) run(ctx context.Context, env *Env, targets []string) error
 	if report := render.AppendDumpReport(nil, &d.Report); len(report) > 0 {
 		env.Err.Write(report)
 	}
-	return errors.Join(append(failed, damageError(d.Report.Damage))...)
+	return errors.Join(append(failed, damageError(d.Report.Damage), leaderless)...)
 }
 
 func (o *dumpOptions) reading() inspect.DumpOptions {
@@ -195,16 +195,15 @@ type dumpFile struct{ path, name string }
 
 // dumpFiles finds the files that TARGETs name: each file itself, the logs of the leader
 // of each partition.
-func (e *Env) dumpFiles(targets []string) ([]dumpFile, error) {
+func (e *Env) dumpFiles(targets []string) (files []dumpFile, leaderless, err error) {
 	v, err := e.look(targets)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	refs, err := v.Resolve(targets, false)
+	refs, leaderless, err := resolve(v, targets, false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var files []dumpFile
 	for _, r := range refs {
 		if r.File != "" {
 			files = append(files, dumpFile{filepath.Join(r.Dir, r.File), r.Show(r.File)})
@@ -212,13 +211,13 @@ func (e *Env) dumpFiles(targets []string) ([]dumpFile, error) {
 		}
 		logs, err := e.logsOf([]store.PartitionRef{r})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, l := range logs {
 			files = append(files, dumpFile{l.Path, l.Name})
 		}
 	}
-	return files, nil
+	return files, leaderless, nil
 }
 
 // damageError sums up what is damaged; nil if nothing is.

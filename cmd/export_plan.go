@@ -42,7 +42,7 @@ func (o *exportOptions) plan(env *Env, targets []string) (*exportPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	refs, err := o.refs(env, view, targets)
+	refs, leaderless, err := o.refs(env, view, targets)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +52,9 @@ func (o *exportOptions) plan(env *Env, targets []string) (*exportPlan, error) {
 	p := &exportPlan{view: view, fetch: &fetchRun{
 		o: &fetchOptions{offset: o.offset, onDamage: o.onDamage}, env: env, view: view,
 	}}
+	if leaderless != nil {
+		p.failed = append(p.failed, leaderless)
+	}
 	for _, ref := range refs {
 		s, err := p.source(o, ref)
 		if err != nil {
@@ -65,17 +68,16 @@ func (o *exportOptions) plan(env *Env, targets []string) (*exportPlan, error) {
 
 // refs are the replicas that are read: one of each partition, and without a TARGET none of
 // Kafka's own topics.
-func (o *exportOptions) refs(env *Env, view *cluster.View, targets []string) ([]store.PartitionRef, error) {
-	all, err := view.Resolve(targets, false)
+func (o *exportOptions) refs(env *Env, view *cluster.View, targets []string) (refs []store.PartitionRef, leaderless, err error) {
+	all, leaderless, err := resolve(view, targets, false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var refs []store.PartitionRef
 	taken := map[store.TopicPartition]bool{}
 	for _, ref := range all {
 		switch {
 		case ref.File != "":
-			return nil, usagef("%s is one file: name the partition", ref.Show(ref.File))
+			return nil, nil, usagef("%s is one file: name the partition", ref.Show(ref.File))
 		case len(targets) == 0 && store.InternalTopic(ref.Topic):
 			continue
 		case taken[ref.TopicPartition]:
@@ -85,7 +87,7 @@ func (o *exportOptions) refs(env *Env, view *cluster.View, targets []string) ([]
 		taken[ref.TopicPartition] = true
 		refs = append(refs, ref)
 	}
-	return refs, nil
+	return refs, leaderless, nil
 }
 
 // source finds the range of one partition, and what hides in it.

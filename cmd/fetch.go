@@ -151,7 +151,7 @@ func (o *fetchOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	refs, err := o.resolve(view)
+	refs, leaderless, err := o.resolve(view)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (o *fetchOptions) run(ctx context.Context, env *Env, args []string) error {
 		o: o, env: env, view: view, printer: printer, filters: filters,
 		fetcher: client.NewFetcher(),
 	}
-	return f.run(ctx, refs)
+	return errors.Join(f.run(ctx, refs), leaderless)
 }
 
 func (o *fetchOptions) validate(env *Env) error {
@@ -195,7 +195,7 @@ func (o *fetchOptions) validateOutput(env *Env) error {
 
 // resolve finds the replicas to read. In a cluster the metadata decides whether a topic
 // is there, not its folders.
-func (o *fetchOptions) resolve(view *cluster.View) ([]store.PartitionRef, error) {
+func (o *fetchOptions) resolve(view *cluster.View) (refs []store.PartitionRef, leaderless, err error) {
 	target := o.target
 	if o.partitions != "" {
 		topic, broker, hasBroker := strings.Cut(target, "@")
@@ -206,13 +206,13 @@ func (o *fetchOptions) resolve(view *cluster.View) ([]store.PartitionRef, error)
 	if view.Meta != nil && !store.LooksLikePath(target) {
 		t, err := store.ParseTarget(target)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if _, err := view.Meta.Topic(t.Topic); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return view.Resolve([]string{target}, false)
+	return resolve(view, []string{target}, false)
 }
 
 // tailKinds are the kinds of damage behind which nothing comes.

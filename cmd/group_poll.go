@@ -148,18 +148,20 @@ func (p *poll) run(ctx context.Context, commit bool) error {
 	return errors.Join(append(errs, p.finish(ctx, commit))...)
 }
 
-// follow reads on and on, with the assignment that it has, until the fetch is to end.
+// follow reads on and on, with the assignment that it has, until the fetch is to end. An
+// error in one partition does not keep it from the others.
 func (p *poll) follow(ctx context.Context, commit bool) error {
 	places := make([]fetchPlace, 0, len(p.view.Positions))
 	var errs []error
 	for i := range p.view.Positions {
-		place, err := p.place(&p.view.Positions[i])
+		at := &p.view.Positions[i]
+		place, err := p.place(at)
+		if err != nil {
+			place = fetchPlace{next: at.Offset, ended: true}
+		}
 		places, errs = append(places, place), append(errs, err)
 	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	errs = p.fetch.readAll(ctx, places)
+	errs = append(errs, p.fetch.readAll(ctx, places)...)
 	for i := range places {
 		p.moved(&p.view.Positions[i], places[i].next)
 	}

@@ -27,6 +27,16 @@ func (e *Env) look(targets []string) (*cluster.View, error) {
 	return nil, err
 }
 
+// resolve turns TARGETs into replicas, the leaders' or all. That some partitions have no
+// leader is no reason not to do the others: it is told behind them.
+func resolve(v *cluster.View, targets []string, all bool) (refs []store.PartitionRef, leaderless, err error) {
+	refs, err = v.Resolve(targets, all)
+	if len(refs) > 0 {
+		return refs, err, nil
+	}
+	return nil, nil, err
+}
+
 // allPaths says that each TARGET names something in the working directory.
 func (e *Env) allPaths(targets []string) bool {
 	for _, t := range targets {

@@ -54,14 +54,14 @@ func (o offsetsOptions) run(env *Env, targets []string) error {
 	if err != nil {
 		return err
 	}
-	refs, err := v.Resolve(targets, o.replicas)
+	refs, leaderless, err := resolve(v, targets, o.replicas)
 	if err != nil {
 		return err
 	}
 	if len(targets) == 0 && !o.replicas {
 		noteLeaderless(env, v)
 	}
-	return o.print(env, v, refs, find)
+	return errors.Join(o.print(env, v, refs, find), leaderless)
 }
 
 // noteLeaderless tells why partitions are missing from a list of leaders.

@@ -82,7 +82,7 @@ func (o *retentionOptions) retain(ctx context.Context, env *Env, c *cluster.Clus
 	if err != nil {
 		return err
 	}
-	refs, err := v.Resolve(targets, false)
+	refs, leaderless, err := resolve(v, targets, false)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (o *retentionOptions) retain(ctx context.Context, env *Env, c *cluster.Clus
 			return err
 		}
 	}
-	return errors.Join(append(failed, rows.Close())...)
+	return errors.Join(append(failed, leaderless, rows.Close())...)
 }
 
 func (o *retentionOptions) retainOne(ctx context.Context, env *Env, c *cluster.Cluster, v *cluster.View, ref store.PartitionRef, limits cluster.Limits) (store.Expiry, error) {

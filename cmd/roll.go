@@ -47,7 +47,7 @@ func (o rollOptions) roll(ctx context.Context, env *Env, c *cluster.Cluster, tar
 	if err != nil {
 		return err
 	}
-	refs, err := v.Resolve(targets, false)
+	refs, leaderless, err := resolve(v, targets, false)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (o rollOptions) roll(ctx context.Context, env *Env, c *cluster.Cluster, tar
 			return err
 		}
 	}
-	return errors.Join(append(failed, rows.Close())...)
+	return errors.Join(append(failed, leaderless, rows.Close())...)
 }
 
 // rollOne rolls one replica and returns the new segment's base offset. An empty action

@@ -20,20 +20,20 @@ order of their first offsets. One that is open holds back the last stable offset
 with isolation level read_committed wait in front of it.`,
 		Example: `  logdir txns orders:0
   logdir txns -d /var/lib/kafka/data --json | grep '"state":"open"'`,
-		Annotations: about("0 1 2 3 4 141", "logdir-offsets(1)", "logdir-fetch(1)", "logdir-dump-segment(1)"),
+		Annotations: about("0 1 2 3 4 5 141", "logdir-offsets(1)", "logdir-fetch(1)", "logdir-dump-segment(1)"),
 		RunE: func(_ *cobra.Command, targets []string) error {
 			v, err := env.look(targets)
 			if err != nil {
 				return err
 			}
-			refs, err := v.Resolve(targets, false)
+			refs, leaderless, err := resolve(v, targets, false)
 			if err != nil {
 				return err
 			}
 			l := txnList{env: env, view: v}
 			err = l.print(refs)
 			l.hint()
-			return err
+			return errors.Join(err, leaderless)
 		},
 	}
 }

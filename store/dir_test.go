@@ -177,7 +177,7 @@ func TestResolve(t *testing.T) {
 	for _, c := range []struct {
 		targets string
 		all     bool
-		want    string // replicas, or Kafka's name of the error
+		want    string // replicas, then Kafka's name of the error
 	}{
 		{"orders:0", false, "broker-1/orders-0"},
 		{"orders:0", true, "broker-1/orders-0 broker-2/orders-0"},
@@ -187,6 +187,9 @@ func TestResolve(t *testing.T) {
 		{"", false, "broker-1/orders-0 broker-2/orders-1 broker-1/orders-10 broker-1/pay-0"},
 		{"orders:2", false, "LEADER_NOT_AVAILABLE"},
 		{"orders:2@1", false, "broker-1/orders-2"},
+		{"orders", false, "broker-1/orders-0 broker-2/orders-1 broker-1/orders-10 LEADER_NOT_AVAILABLE"},
+		{"orders:2 pay", false, "broker-1/pay-0 LEADER_NOT_AVAILABLE"},
+		{"orders:2 pay:9", false, "UNKNOWN_TOPIC_OR_PARTITION"},
 		{"orders:3", false, "UNKNOWN_TOPIC_OR_PARTITION"},
 		{"orders:0@3", false, "REPLICA_NOT_AVAILABLE"},
 		{"ordesr", false, "UNKNOWN_TOPIC_OR_PARTITION"},

@@ -21,7 +21,8 @@ type Scope struct {
 }
 
 // Resolve turns TARGETs into replicas: in the order of the TARGETs, within each by
-// topic, partition and broker. No TARGET means everything.
+// topic, partition and broker. No TARGET means everything. With the error that partitions
+// have no leader come the replicas of the others; with any other error come none.
 func (d *Dir) Resolve(targets []string, s Scope) ([]PartitionRef, error) {
 	r := resolver{dir: d, scope: s}
 	if len(targets) == 0 {
@@ -35,7 +36,7 @@ func (d *Dir) Resolve(targets []string, s Scope) ([]PartitionRef, error) {
 		}
 		out = append(out, refs...)
 	}
-	return out, nil
+	return out, noLeaders(r.leaderless)
 }
 
 type resolver struct {
@@ -43,6 +44,8 @@ type resolver struct {
 	scope Scope
 	refs  []PartitionRef // all of the directory, once read
 	read  bool
+	// leaderless are the replicas of partitions that are meant and have no leader.
+	leaderless []PartitionRef
 }
 
 func (r *resolver) all() ([]PartitionRef, error) {
@@ -133,25 +136,23 @@ func (r *resolver) topic(t Target) ([]PartitionRef, error) {
 	return r.choose(t, refs)
 }
 
-// choose takes from all replicas of a topic those that the target means.
+// choose takes from all replicas of a topic those that the target means. They may be none
+// for want of a leader.
 func (r *resolver) choose(t Target, refs []PartitionRef) ([]PartitionRef, error) {
-	var out []PartitionRef
-	var leaderless []PartitionRef
+	out := []PartitionRef{}
+	known := len(r.leaderless)
 	for _, ref := range refs {
 		if !t.Has(ref.Partition) || ref.PutAside() {
 			continue
 		}
-		ok, known := r.meant(ref, t.Broker)
+		ok, led := r.meant(ref, t.Broker)
 		if ok {
 			out = append(out, ref)
-		} else if !known {
-			leaderless = append(leaderless, ref)
+		} else if !led {
+			r.leaderless = append(r.leaderless, ref)
 		}
 	}
-	switch {
-	case leaderless != nil:
-		return nil, noLeaders(leaderless)
-	case len(out) == 0:
+	if len(out) == 0 && len(r.leaderless) == known {
 		return nil, noReplica(t, refs)
 	}
 	return out, nil
