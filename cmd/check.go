@@ -103,10 +103,12 @@ func forecastRow(broker int32, f inspect.Forecast) []any {
 
 // verdict is the last line on stderr; damage decides the exit code.
 func (e *Env) verdict(r *inspect.CheckReport) error {
-	if len(r.Err) > 0 {
+	switch {
+	case len(r.Err) > 0 && r.Damaged():
+		return &verdictError{"damaged, and not everything could be read"}
+	case len(r.Err) > 0:
 		return nil // what was not read is not judged
-	}
-	if r.Damaged() {
+	case r.Damaged():
 		return &verdictError{r.Verdict()}
 	}
 	e.Tell("%s", r.Verdict())

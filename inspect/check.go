@@ -129,8 +129,14 @@ type replicaDir struct {
 	dir string // the log directory
 }
 
-// logRange is what a log holds: offsets from start up to end.
-type logRange struct{ start, end int64 }
+// logRange is what a log holds: offsets from start up to end. Of one that could not be read
+// to its end they are not known.
+type logRange struct {
+	start, end int64
+	known      bool
+}
+
+func (l logRange) holds(offset int64) bool { return !l.known || offset >= l.start && offset <= l.end }
 
 func (c *check) take(ref store.PartitionRef, r partitionReport) {
 	c.report.Findings = append(c.report.Findings, r.findings...)

@@ -2,10 +2,12 @@ package inspect
 
 import (
 	"encoding/hex"
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"logdir/store/group"
 	"logdir/store/record"
 	"logdir/store/segment"
+	"logdir/store/vfs/faultfs"
 )
 
 var checkTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -211,6 +214,21 @@ func unhex(t *testing.T, s string) []byte {
 	return b
 }
 
+// commitRecord is a commit as __consumer_offsets holds it.
+func commitRecord(t *testing.T, c group.OffsetCommit, offset int64) *record.Record {
+	t.Helper()
+	c.LeaderEpoch, c.ExpireTimestamp = -1, -1
+	key, err := c.AppendKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := c.AppendValue(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &record.Record{Offset: offset, Timestamp: 1000, Key: key, Value: value}
+}
+
 // A group whose committed offset lies outside the log is named; a tombstone takes a
 // commit back.
 func TestCheckCommittedOffsets(t *testing.T) {
@@ -225,18 +243,10 @@ func TestCheckCommittedOffsets(t *testing.T) {
 		{Group: "ahead", Topic: "t", Offset: 31},
 		{Group: "elsewhere", Topic: "u", Offset: 99},
 	} {
-		c.LeaderEpoch, c.ExpireTimestamp = -1, -1
-		key, err := c.AppendKey(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		value, err := c.AppendValue(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Append(&record.Record{Offset: int64(i), Timestamp: 1000, Key: key, Value: value})
+		r := commitRecord(t, c, int64(i))
+		b.Append(r)
 		if i == 0 {
-			gone = key
+			gone = r.Key
 		}
 	}
 	b.Append(&record.Record{Offset: 10, Timestamp: 1000, Key: gone})
@@ -249,5 +259,38 @@ func TestCheckCommittedOffsets(t *testing.T) {
 	got := slices.DeleteFunc(found(r), func(s string) bool { return !strings.Contains(s, "committed-offset") })
 	if want := []string{"warning committed-offset t-0: group ahead is at 31, the log holds 0..30"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestCheckUnreadableLog: of a log that the disk does not give nothing is known, so no
+// checkpoint and no committed offset is held against it.
+func TestCheckUnreadableLog(t *testing.T) {
+	files := broker(t)
+	for _, name := range []string{"recovery-point-offset-checkpoint", "replication-offset-checkpoint", "log-start-offset-checkpoint"} {
+		files["d/"+name] = []byte("0\n1\nt 0 30\n")
+	}
+	b := record.NewBuilder()
+	b.Reset(record.NoProducer())
+	b.Append(commitRecord(t, group.OffsetCommit{Group: "g", Topic: "t", Offset: 30}, 0))
+	log, err := b.Build(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files[logPath("d", "__consumer_offsets-0", 0)] = log
+	requireFound(t, checkDirs(t, files, "d"), "healthy")
+
+	fsys := faultfs.Wrap(fsWith(t, files), nil)
+	fsys.BadSectors(logPath("d", "t-0", 0), 0, 512)
+	d, err := store.Detect(fsys, "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope := CheckScope{LogDirs: []CheckDir{{Path: "d", Name: "d", Whole: true}}}
+	if scope.Partitions, err = d.AllPartitions(); err != nil {
+		t.Fatal(err)
+	}
+	r := Check(t.Context(), fsys, scope, CheckOptions{Now: checkTime})
+	if got := found(r); len(got) > 0 || len(r.Err) != 1 || !errors.Is(r.Err[0], syscall.EIO) {
+		t.Errorf("found %v, errors %v", got, r.Err)
 	}
 }

@@ -89,7 +89,7 @@ func (c *check) committedOffsets() {
 	for _, m := range c.commits {
 		log, here := c.ends[replicaDir{m.key.TopicPartition, m.key.dir}]
 		k := commitKey{m.key.group, m.key.TopicPartition, ""}
-		if !here || seen[k] || m.offset >= log.start && m.offset <= log.end {
+		if !here || seen[k] || log.holds(m.offset) {
 			continue
 		}
 		seen[k] = true

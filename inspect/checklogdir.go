@@ -108,12 +108,12 @@ func (c *check) offsetFile(d CheckDir, name string) error {
 // offsetLine holds one line against the log of its partition.
 func (c *check) offsetLine(d CheckDir, name string, l checkpoint.OffsetEntry) {
 	tp := store.TopicPartition{Topic: l.Topic, Partition: l.Partition}
-	log, known := c.ends[replicaDir{tp, d.Path}]
+	log, here := c.ends[replicaDir{tp, d.Path}]
 	path := show(d, name)
 	switch {
-	case !known && d.Whole:
+	case !here && d.Whole:
 		c.add(Info, at(UnknownLine, path, "lines of partitions that are not here"), "")
-	case !known || l.Offset <= log.end:
+	case !here || !log.known || l.Offset <= log.end:
 	case name == checkpoint.LogStartFile:
 		c.add(Damage, at(StartBeyondEnd, path, "%s: log start %d, the log ends at %d: a broker would wipe it", tp, l.Offset, log.end), c.scope.command(d.Path, "recover", tp.String()))
 	default:

@@ -72,7 +72,7 @@ func (p *partitionCheck) check(ref store.PartitionRef) partitionReport {
 		p.commits = newCommitReader()
 	}
 	p.r.err = guard(ref.Rel, p.run)
-	if p.commits != nil {
+	if p.commits != nil && p.r.log.known {
 		p.r.commits = p.commits.commits(logDirOf(ref))
 	}
 	return p.r
@@ -130,7 +130,7 @@ func (p *partitionCheck) segments() error {
 			return err
 		}
 	}
-	p.r.log.end = max(p.next, 0)
+	p.r.log.end, p.r.log.known = max(p.next, 0), true
 	p.summary()
 	return nil
 }
