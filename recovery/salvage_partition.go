@@ -29,6 +29,7 @@ type salvager struct {
 	epochs checkpoint.Epochs
 	next   int64 // log end so far, or corrupt.Unknown
 	epoch  int32
+	strays []stray // that are yet to be written, by offset
 }
 
 func (s Salvage) partition(ctx context.Context, p Partition, to string) (Salvaged, error) {
@@ -216,6 +217,7 @@ type copier struct {
 	// the report.
 	strangers segment.Strangers
 	copies    []int
+	next      int64 // behind the last batch that was taken
 
 	out vfs.File
 	pos int64 // bytes written and buffered
@@ -239,6 +241,9 @@ func (c *copier) copy(r *patientReader, limit int64) error {
 			v.leave(c.name, d)
 			continue
 		}
+		if err := c.placeStrays(s.Batch().BaseOffset()); err != nil {
+			return err
+		}
 		if err := c.take(s.Batch()); err != nil {
 			return err
 		}
@@ -248,24 +253,13 @@ func (c *copier) copy(r *patientReader, limit int64) error {
 			c.assign(s.Batch())
 		}
 	}
-	if c.out != nil {
-		v.next, v.epoch = s.NextOffset(), s.Epoch()
-	}
-	return s.Err()
-}
-
-// settleCopies takes back that second copies of batches of later segments were lost.
-func (c *copier) settleCopies(path string, limit int64) error {
-	ok, err := c.strangers.AreCopies(c.v.Source, path, limit)
-	if err != nil || !ok {
+	if err := c.placeStrays(endOfStrays(limit)); err != nil {
 		return err
 	}
-	for _, i := range c.copies {
-		l := &c.v.out.Left[i]
-		c.v.out.LostBytes -= l.Bytes
-		l.Bytes, l.Detail = 0, l.Detail+"; it stands in a later segment as well"
+	if c.out != nil {
+		v.next, v.epoch = max(s.NextOffset(), c.next), s.Epoch()
 	}
-	return nil
+	return s.Err()
 }
 
 func (c *copier) take(b *record.Batch) error {
@@ -288,6 +282,7 @@ func (c *copier) take(b *record.Batch) error {
 	}
 	c.buf = append(c.buf, b.Raw()...)
 	c.pos += int64(b.Size())
+	c.next = b.NextOffset()
 	return nil
 }
 

@@ -124,3 +124,31 @@ func photoless(t testing.TB, fsys vfs.ReadFS) map[string]string {
 	}
 	return out
 }
+
+// TestSalvageAfterAnInterruptedCleaning: what the first segment holds of the later ones is
+// written once, where it belongs, also if it stands nowhere else.
+func TestSalvageAfterAnInterruptedCleaning(t *testing.T) {
+	f := fixtureF(t)
+	pick := func(offsets ...int) (log []byte) {
+		for _, o := range offsets {
+			log = append(log, f[o*72:(o+1)*72]...)
+		}
+		return log
+	}
+	source := single(t, pick(0, 3, 4, 6, 8))
+	put(t, source, "d/foo-0/00000000000000000002.log", pick(2, 3, 5))
+	put(t, source, "d/foo-0/00000000000000000007.log", pick(7))
+	target := memfs.New()
+	out, err := salvage(t, source, target)
+	must(t, err)
+	for name, want := range map[string][]byte{
+		"00000000000000000000.log": pick(0), "00000000000000000002.log": pick(2, 3, 4, 5, 6), "00000000000000000007.log": pick(7, 8),
+	} {
+		if got := read(t, target, "out/new/foo-0/"+name); !bytes.Equal(got, want) {
+			t.Errorf("%s has %d bytes, want %d", name, len(got), len(want))
+		}
+	}
+	if out.Records != 8 || out.LogEnd != 9 || out.LostRanges() != 0 || out.LostBytes != 0 {
+		t.Errorf("%+v", out)
+	}
+}
