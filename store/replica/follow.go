@@ -97,9 +97,11 @@ func (f *follower) cut() int64 {
 const CutByMark = "hw"
 
 // truncate cuts the follower's log: its marks first, or a crash in between would leave
-// marks that later records seem to have reached.
+// marks that later records seem to have reached. Of a log that keeps no record the deleted
+// ones below its start must not stay either: they would stand in front of the leader's,
+// from an epoch that the leader never had.
 func (f *follower) truncate(to int64) error {
-	if to < f.at.start {
+	if to <= f.at.start {
 		return f.restart()
 	}
 	f.out.TruncatedTo, f.at.end = to, to

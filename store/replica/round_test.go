@@ -341,6 +341,26 @@ func TestCutBelowTheStart(t *testing.T) {
 	}
 }
 
+// TestCutAtTheStart: of the follower's log only deleted records are left, from an epoch that
+// the leader never had. They go too.
+func TestCutAtTheStart(t *testing.T) {
+	l := newLab(t, 2)
+	l.lead("a", "b")
+	l.crash(1)
+	l.promote(2, replica.Vote{Unclean: true})
+	l.lead("x", "y")
+	_, err := l.c.DeleteRecords(l.ctx, tp, 1)
+	l.must(err)
+	l.crash(2)
+	l.start(1)
+	l.promote(1, replica.Vote{Unclean: true})
+	l.start(2)
+	l.wantRound(replica.Options{}, "2: 0..2 cut 0 hw 2 isr [1 2]")
+	if diff := cmp.Diff(l.log(1), l.log(2)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestRoundWithoutLeader(t *testing.T) {
 	l := newLab(t, 2)
 	l.stop(2)
