@@ -99,7 +99,8 @@ func (r *LogReader) End() (offset int64, damage *corrupt.Error, err error) {
 }
 
 // From returns a cursor that stands before the batch holding offset, or the first batch
-// behind it. Nothing is read before the first Next.
+// behind it. Nothing is read before the first Next. What an interrupted cleaning left only in
+// a segment in front of that one is not looked for, as a broker would not.
 func (r *LogReader) From(offset int64) *Cursor {
 	c := r.cursor(r.at(offset))
 	c.from = offset
