@@ -3,8 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"logdir/store"
 	"logdir/store/cluster"
@@ -36,27 +34,16 @@ type Topic struct {
 	cluster *cluster.Cluster
 	name    string
 	o       TopicOptions
-	logs    []openLog
-	synced  map[int32]map[store.TopicPartition]int64 // recovery points, by broker
-	reader  *record.Reader                           // of a compacted topic, else nil
+	logs    *cluster.OpenLogs
+	reader  *record.Reader // of a compacted topic, else nil
 }
-
-// openLog is a leader's log that is held open.
-type openLog struct {
-	tp     store.TopicPartition
-	broker int32
-	log    *store.Log
-}
-
-// maxOpenLogs bounds the logs, and with them the files, that a Topic holds open.
-const maxOpenLogs = 64
 
 // OpenTopic finds a topic of the cluster. It opens no log.
 func OpenTopic(c *cluster.Cluster, name string, o TopicOptions) (*Topic, error) {
 	if _, err := c.Meta().Topic(name); err != nil {
 		return nil, err
 	}
-	return &Topic{cluster: c, name: name, o: o, synced: map[int32]map[store.TopicPartition]int64{}}, nil
+	return &Topic{cluster: c, name: name, o: o, logs: cluster.NewOpenLogs(c, o.Sync)}, nil
 }
 
 func (t *Topic) partition(n int) store.TopicPartition {
@@ -98,7 +85,7 @@ func (t *Topic) replicaEnd(tp store.TopicPartition, broker int32) (int64, error)
 // Append implements Leader.
 func (t *Topic) Append(ctx context.Context, q Request, acks Acks) (reply Reply, err error) {
 	tp := t.partition(q.Partition)
-	if err := t.makeRoom(ctx, tp); err != nil {
+	if err := t.logs.MakeRoom(ctx, tp); err != nil {
 		return reply, err
 	}
 	lock, err := t.cluster.Locks().Partition(ctx, tp)
@@ -113,7 +100,7 @@ func (t *Topic) Append(ctx context.Context, q Request, acks Acks) (reply Reply, 
 	if err != nil {
 		return reply, err
 	}
-	log, err := t.log(ctx, tp, leader)
+	log, err := t.logs.Open(ctx, tp, leader)
 	if err != nil {
 		return reply, err
 	}
@@ -240,79 +227,6 @@ func (t *Topic) full(partition int, b Batch) error {
 		WithHint("raise %s or %s with logdir topic alter %s -c", cluster.MaxRecords, cluster.MaxBytes, t.name)
 }
 
-// log is the leader's log, opened or brought up to date. The caller holds the lock.
-func (t *Topic) log(ctx context.Context, tp store.TopicPartition, leader int32) (*store.Log, error) {
-	if at := t.find(tp); at >= 0 {
-		o := t.logs[at]
-		t.logs = slices.Delete(t.logs, at, at+1)
-		if o.broker == leader {
-			t.logs = append(t.logs, o) // the last used stands last
-			return o.log, o.log.Refresh()
-		}
-		if err := t.settle(o); err != nil {
-			return nil, err
-		}
-	}
-	log, err := t.cluster.OpenReplica(ctx, tp, leader)
-	if err != nil {
-		return nil, err
-	}
-	t.logs = append(t.logs, openLog{tp, leader, log})
-	return log, nil
-}
-
-func (t *Topic) find(tp store.TopicPartition) int {
-	return slices.IndexFunc(t.logs, func(o openLog) bool { return o.tp == tp })
-}
-
-// makeRoom closes the log that was not used for longest, if another one must be opened.
-// It comes before the lock of that other one: no lock is held while waiting for a second.
-func (t *Topic) makeRoom(ctx context.Context, tp store.TopicPartition) error {
-	if len(t.logs) < maxOpenLogs || t.find(tp) >= 0 {
-		return nil
-	}
-	oldest := t.logs[0]
-	t.logs = slices.Delete(t.logs, 0, 1)
-	return t.release(ctx, oldest)
-}
-
-// Close syncs what was appended, notes how far that goes in the brokers' checkpoints,
-// and closes the logs.
-func (t *Topic) Close(ctx context.Context) error {
-	var errs []error
-	for _, o := range t.logs {
-		errs = append(errs, t.release(ctx, o))
-	}
-	t.logs = nil
-	for broker, points := range t.synced {
-		errs = append(errs, t.cluster.SetRecoveryPoints(ctx, broker, points))
-	}
-	clear(t.synced)
-	return errors.Join(errs...)
-}
-
-// release settles a log under its partition's lock.
-func (t *Topic) release(ctx context.Context, o openLog) error {
-	lock, err := t.cluster.Locks().Partition(ctx, o.tp)
-	if err != nil {
-		return errors.Join(err, o.log.Close())
-	}
-	return errors.Join(t.settle(o), lock.Close())
-}
-
-// settle syncs a log, notes its recovery point, and closes it.
-func (t *Topic) settle(o openLog) (err error) {
-	defer func() { err = errors.Join(err, o.log.Close()) }()
-	if !t.o.Sync {
-		return nil
-	}
-	point, err := o.log.Flush()
-	if err != nil {
-		return fmt.Errorf("%s: %w", o.tp, err)
-	}
-	if t.synced[o.broker] == nil {
-		t.synced[o.broker] = map[store.TopicPartition]int64{}
-	}
-	t.synced[o.broker][o.tp] = point
-	return nil
-}
+// Close syncs what was appended, if it is to be, notes how far that goes in the brokers'
+// checkpoints, and closes the logs.
+func (t *Topic) Close(ctx context.Context) error { return t.logs.Close(ctx) }

@@ -118,18 +118,18 @@ func TestTwoSessionsSeeEachOther(t *testing.T) {
 }
 
 func TestManyPartitionsKeepFewLogsOpen(t *testing.T) {
-	c := newCluster(t, 1, cluster.NewTopic{Partitions: maxOpenLogs + 9})
+	c := newCluster(t, 1, cluster.NewTopic{Partitions: cluster.MaxOpenLogs + 9})
 	topic := openTopic(t, c, anyEpoch)
-	for n := range maxOpenLogs + 9 {
-		a := NewAccumulator(plain(maxOpenLogs+9, 1), ignore)
+	for n := range cluster.MaxOpenLogs + 9 {
+		a := NewAccumulator(plain(cluster.MaxOpenLogs+9, 1), ignore)
 		fill(t, a, n, "v")
 		for _, q := range a.Take() {
 			if _, err := topic.Append(t.Context(), q, AcksLeader); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if len(topic.logs) > maxOpenLogs {
-			t.Fatalf("%d logs are open", len(topic.logs))
+		if topic.logs.Len() > cluster.MaxOpenLogs {
+			t.Fatalf("%d logs are open", topic.logs.Len())
 		}
 	}
 	if err := topic.Close(t.Context()); err != nil {

@@ -49,7 +49,7 @@ func (f Fetched) Behind() bool { return f.To < f.LeaderEnd }
 type Fetcher struct {
 	cluster *cluster.Cluster
 	o       Options
-	logs    openLogs
+	logs    *cluster.OpenLogs
 	frames  []byte // reused: what one follower fetches
 	dead    error  // a failpoint fired: nothing may be tidied up
 }
@@ -59,7 +59,7 @@ func NewFetcher(c *cluster.Cluster, o Options) *Fetcher {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = DefaultMaxBytes
 	}
-	return &Fetcher{cluster: c, o: o, logs: openLogs{cluster: c, sync: o.Sync, synced: map[int32]cluster.Points{}}}
+	return &Fetcher{cluster: c, o: o, logs: cluster.NewOpenLogs(c, o.Sync)}
 }
 
 // Round lets every follower that may move fetch once. It is what acks=all drives.
@@ -75,7 +75,7 @@ func (f *Fetcher) Fetch(ctx context.Context, tp store.TopicPartition) (moved []F
 	if f.o.DryRun {
 		return f.round(ctx, tp)
 	}
-	if err := f.logs.makeRoom(ctx, tp); err != nil {
+	if err := f.logs.MakeRoom(ctx, tp); err != nil {
 		return nil, err
 	}
 	lock, err := f.cluster.Locks().Partition(ctx, tp)
@@ -112,5 +112,5 @@ func (f *Fetcher) Close(ctx context.Context) error {
 	if f.dead != nil {
 		return nil
 	}
-	return f.logs.close(ctx)
+	return f.logs.Close(ctx)
 }

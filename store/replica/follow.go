@@ -41,7 +41,7 @@ func (r *round) follow(broker int32) (*Fetched, error) {
 func (f *follower) open() (err error) {
 	if f.o.DryRun {
 		_, f.at, err = f.look(f.tp, f.broker)
-	} else if f.log, err = f.logs.open(f.ctx, f.tp, f.broker); err == nil {
+	} else if f.log, err = f.logs.Open(f.ctx, f.tp, f.broker); err == nil {
 		f.at = state{f.log.Start(), f.log.End(), f.log.Epochs()}
 	}
 	if err != nil {
@@ -211,5 +211,5 @@ func (f *follower) learn() error {
 		return err
 	}
 	err = errors.Join(err, f.cluster.SetLogStarts(f.ctx, f.broker, cluster.Points{tp: start}))
-	return errors.Join(err, f.logs.drop(tp, f.broker)) // it is to be opened with its new start
+	return errors.Join(err, f.logs.Drop(tp, f.broker)) // it is to be opened with its new start
 }
