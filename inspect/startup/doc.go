@@ -10,7 +10,7 @@
 //	LogSegment.recover        walk the batches, rebuild the indexes, cut at the first bad one
 //	UnifiedLog.rebuildProducerState   snapshots
 //	LeaderEpochFileCache      assign, truncate at both ends
-//	clean close               index files trimmed to their entries
+//	clean close               the last segment's index files trimmed to their entries
 //
 // Where the broker throws something that ends its start, the outcome says so with the
 // class and the message of the exception.

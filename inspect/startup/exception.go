@@ -21,16 +21,19 @@ func throw(class, format string, args ...any) *Exception {
 
 // The exceptions that the load of a log tells apart.
 const (
-	corruptRecord   = "CorruptRecordException"
-	invalidRecord   = "InvalidRecordException"
-	invalidOffset   = "InvalidOffsetException"
-	offsetOverflow  = "LogSegmentOffsetOverflowException"
-	illegalArgument = "IllegalArgumentException"
-	numberFormat    = "NumberFormatException"
-	kafkaException  = "KafkaException"
-	ioException     = "IOException"
-	storageError    = "KafkaStorageException"
-	outOfRange      = "OffsetOutOfRangeException"
+	corruptRecord    = "CorruptRecordException"
+	invalidRecord    = "InvalidRecordException"
+	invalidOffset    = "InvalidOffsetException"
+	offsetOverflow   = "LogSegmentOffsetOverflowException"
+	illegalArgument  = "IllegalArgumentException"
+	numberFormat     = "NumberFormatException"
+	illegalState     = "IllegalStateException"
+	noSuchElement    = "NoSuchElementException"
+	noSuchFile       = "NoSuchFileException"
+	indexOutOfBounds = "IndexOutOfBoundsException"
+	kafkaException   = "KafkaException"
+	ioException      = "IOException"
+	storageError     = "KafkaStorageException"
 )
 
 // is says whether err is a Java exception of one of the classes.

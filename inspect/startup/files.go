@@ -31,8 +31,8 @@ type File struct {
 	// Origin is the name of the file on disk that its bytes come from; "" if the broker
 	// writes it.
 	Origin string
-	// Size is in bytes: of a file with an Origin, how many of its first bytes are left.
-	Size int64
+	// Start and Size are in bytes: of a file with an Origin, which of its bytes are left.
+	Start, Size int64
 	// Data is what the broker writes; nil with an Origin, and for a file of zeros.
 	Data []byte
 }
@@ -171,8 +171,9 @@ type content struct {
 	close func() error
 }
 
-func (d *directory) open(name string) (content, error) {
-	f := d.files[name]
+func (d *directory) open(name string) (content, error) { return d.openFile(d.files[name]) }
+
+func (d *directory) openFile(f *File) (content, error) {
 	if f.Origin == "" {
 		data := f.Data
 		if data == nil {
@@ -184,7 +185,7 @@ func (d *directory) open(name string) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	return content{io.NewSectionReader(file, 0, f.Size), f.Size, file.Close}, nil
+	return content{io.NewSectionReader(file, f.Start, f.Size), f.Size, file.Close}, nil
 }
 
 // read returns a small file whole.
@@ -197,11 +198,16 @@ func (d *directory) read(name string, limit int64) ([]byte, error) {
 		return nil, errors.Join(throw(ioException, "%s: %d bytes", name, c.size), c.close())
 	}
 	data := make([]byte, c.size)
-	n, err := c.ReadAt(data, 0)
-	if errors.Is(err, io.EOF) && n == len(data) {
+	return data, c.readInto(data)
+}
+
+// readInto fills p with the first bytes of the file, and closes it.
+func (c content) readInto(p []byte) error {
+	n, err := c.ReadAt(p, 0)
+	if errors.Is(err, io.EOF) && n == len(p) {
 		err = nil
 	}
-	return data, errors.Join(err, c.close())
+	return errors.Join(err, c.close())
 }
 
 // offsetOf is the number before the first dot of a name, as Java's Long.parseLong sees it.
@@ -217,8 +223,12 @@ func offsetOf(name string) (int64, error) {
 	return n, nil
 }
 
-// fileName is the name of a segment's file.
+// fileName is the name of a segment's file: twenty digits, and the sign in front of them.
 func fileName(base int64, suffix string) string {
-	digits := strconv.FormatInt(base, 10)
-	return strings.Repeat("0", max(0, 20-len(digits))) + digits + suffix
+	digits, negative := strings.CutPrefix(strconv.FormatInt(base, 10), "-")
+	name := strings.Repeat("0", max(0, 20-len(digits))) + digits + suffix
+	if negative {
+		return "-" + name
+	}
+	return name
 }

@@ -40,11 +40,13 @@ type Outcome struct {
 type loader struct {
 	o        Options
 	dir      *directory
-	segments []*segment
-	reports  []*segment // every segment ever loaded
-	epochs   checkpoint.Epochs
-	state    *producerManager
-	wiped    bool
+	segments []*segment // ascending by base
+	reports  []*Segment // of every segment that ever was
+	// overflowed is the segment of the last LogSegmentOffsetOverflowException.
+	overflowed *segment
+	epochs     checkpoint.Epochs
+	state      *producerManager
+	wiped      bool
 }
 
 // Load foretells what the broker does with the partition directory path.
@@ -61,9 +63,7 @@ func Load(fsys vfs.ReadFS, path string, o Options) (*Outcome, error) {
 		out.Failure, err = e, nil
 	}
 	out.Files, out.Wiped, out.Epochs = dir.files, l.wiped, l.epochs
-	for _, s := range l.reports {
-		out.Segments = append(out.Segments, s.report)
-	}
+	out.Segments = l.report()
 	return out, err
 }
 
@@ -74,16 +74,15 @@ func (l *loader) load(out *Outcome) (err error) {
 	if l.state, err = newProducerManager(l.dir); err != nil {
 		return err
 	}
-	for _, step := range []func() error{l.sweep, l.swap, l.loadSegments} {
+	for _, step := range []func() error{
+		l.sweep, l.swap,
+		func() error { return l.retryOnOverflow(l.loadSegments) },
+		func() error { return l.retryOnOverflow(func() error { return l.recoverLog(out) }) },
+	} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
-	if err := l.recoverLog(out); err != nil {
-		return err
-	}
-	last := l.segments[len(l.segments)-1]
-	last.offsetsTouched, last.timesTouched = true, true
 	l.finishEpochs(out.LogEnd)
 	out.LogStart = max(l.o.LogStart, l.segments[0].base)
 	out.RecoveryPoint = max(out.RecoveryPoint, out.LogStart)
@@ -96,9 +95,7 @@ func (l *loader) load(out *Outcome) (err error) {
 	if err := l.seekUnstable(out.LogStart, out.LogEnd); err != nil {
 		return err
 	}
-	for _, s := range l.segments {
-		s.close()
-	}
+	l.segments[len(l.segments)-1].trim()
 	return nil
 }
 
@@ -194,8 +191,9 @@ func (l *loader) swap() error {
 	return nil
 }
 
-// loadSegments is loadSegmentFiles.
+// loadSegments is loadSegmentFiles, from the start.
 func (l *loader) loadSegments() error {
+	l.segments = nil
 	for _, name := range l.dir.names() {
 		isIndex := strings.HasSuffix(name, indexSuffix) || strings.HasSuffix(name, timeSuffix) || strings.HasSuffix(name, txnSuffix)
 		isLog := strings.HasSuffix(name, logSuffix)
@@ -223,17 +221,17 @@ func (l *loader) loadSegment(base int64) error {
 	if err != nil {
 		return err
 	}
-	l.reports = append(l.reports, s)
+	l.tellOf(s)
 	damaged, err := l.sanityCheck(s)
 	if err != nil {
 		return err
 	}
 	if damaged {
 		if _, err := l.recoverSegment(s); err != nil {
-			return l.splitOverflow(s, err)
+			return err
 		}
 	}
-	l.segments = append(l.segments, s)
+	l.hold(s)
 	return nil
 }
 
@@ -262,6 +260,7 @@ func (l *loader) recoverSegment(s *segment) (int64, error) {
 	}
 	cut, err := s.recover(state, &l.epochs, l.o.IndexInterval)
 	if err != nil {
+		l.overflowed = s // if it is that
 		return 0, err
 	}
 	state.take()
@@ -285,7 +284,7 @@ func (l *loader) recoverLog(out *Outcome) error {
 			return err
 		}
 		s.create()
-		l.segments = append(l.segments, s)
+		l.hold(s)
 		end = l.o.LogStart
 	}
 	out.LogEnd, out.RecoveryPoint = end, min(l.o.RecoveryPoint, end)
@@ -311,9 +310,6 @@ func (l *loader) recoverUnflushed() error {
 	for i := l.unflushed(); i < len(l.segments); i++ {
 		s := l.segments[i]
 		cut, err := l.recoverSegment(s)
-		if is(err, offsetOverflow) {
-			return l.splitOverflow(s, err)
-		}
 		if is(err, invalidOffset, ioException) {
 			s.report.Why = err.Error()
 			cut, err = s.empty()
@@ -327,22 +323,6 @@ func (l *loader) recoverUnflushed() error {
 		}
 	}
 	return nil
-}
-
-// splitOverflow is what the broker tries with a segment whose offsets do not fit its base.
-func (l *loader) splitOverflow(s *segment, err error) error {
-	if !is(err, offsetOverflow) {
-		return err
-	}
-	s.report.Why = err.Error()
-	next, nerr := s.readNextOffset()
-	if nerr != nil {
-		return nerr
-	}
-	if next > s.base && next-s.base > math.MaxInt32 {
-		return throw(offsetOverflow, "Segment %s would be split: offset %d does not fit its base", s.name(logSuffix), next)
-	}
-	return throw(illegalArgument, "Split operation is only permitted for segments with overflow, and the problem path is %s", s.name(logSuffix))
 }
 
 // removeFrom is removeAndDeleteSegmentsAsync for segments[i:].

@@ -22,8 +22,10 @@ type producerManager struct {
 	producers map[int64]producer.Entry
 	open      map[int64]int64 // first offset of an open transaction: its producer
 	ended     map[int64]bool  // first offsets of those that ended in a replay (Kafka: unreplicatedTxns)
-	mapEnd    int64           // offsets below are in the state
-	snapEnd   int64           // offset of the newest snapshot that was read or written
+	completed []int64         // first offsets of those that end with the read of a replay
+	replaying bool
+	mapEnd    int64 // offsets below are in the state
+	snapEnd   int64 // offset of the newest snapshot that was read or written
 
 	reader *record.Reader
 }
@@ -82,7 +84,11 @@ func (m *producerManager) truncateAndReload(start, end int64) error {
 			m.drop(offset)
 		}
 	}
-	if end == m.mapEnd {
+	if end == m.mapEnd { // onLogStartOffsetIncremented
+		m.mapEnd, m.snapEnd = max(m.mapEnd, start), start
+		if n := len(m.snapshots); n > 0 {
+			m.snapEnd = m.snapshots[n-1]
+		}
 		return nil
 	}
 	m.forget()
@@ -219,15 +225,40 @@ func (m *producerManager) endTxn(b *record.Batch, e producer.Entry) ([]index.Abo
 	if first < 0 {
 		return nil, nil
 	}
-	delete(m.open, first)
-	m.ended[first] = true
-	if marker.Type != record.Abort {
+	if m.replaying {
+		m.completed = append(m.completed, first)
 		return nil, nil
+	}
+	if err := m.complete(first); err != nil || marker.Type != record.Abort {
+		return nil, err
 	}
 	return []index.AbortedTxn{{
 		ProducerID: e.ProducerID, FirstOffset: first, LastOffset: b.BaseOffset(),
 		LastStableOffset: m.lastStable(b.BaseOffset() + 1),
 	}}, nil
+}
+
+// complete is completeTxn.
+func (m *producerManager) complete(first int64) error {
+	if _, open := m.open[first]; !open {
+		return throw(illegalArgument, "Attempted to complete transaction of offset %d which was not started", first)
+	}
+	delete(m.open, first)
+	m.ended[first] = true
+	return nil
+}
+
+// endReplay is the end of loadProducersFromRecords: only there the transactions that ended
+// are completed, all that began having been noted before.
+func (m *producerManager) endReplay() error {
+	m.replaying = false
+	for _, first := range m.completed {
+		if err := m.complete(first); err != nil {
+			return err
+		}
+	}
+	m.completed = nil
+	return nil
 }
 
 // readMarker stands the reader on the first record of b. Kafka's iterator also looks

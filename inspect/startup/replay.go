@@ -76,24 +76,24 @@ func (l *loader) replaySegment(state *producerManager, s *segment, end int64, ho
 	if limit < from.pos {
 		return throw(illegalArgument, "Invalid size: %d", limit-from.pos)
 	}
-	return s.batches(from.pos, limit, func(w *walker, f *frame) (bool, error) {
+	state.replaying = true
+	err = s.batches(from.pos, limit, func(w *walker, f *frame) (bool, error) {
 		stands := state.mapEnd
 		_, err := state.update(w, f)
 		state.mapEnd = stands // a replay moves it by segments only
 		return true, err
 	})
+	return join(err, state.endReplay())
 }
 
 // seekUnstable is maybeIncrementFirstUnstableOffset: the broker looks up where the oldest
-// unstable transaction begins, and stops where it cannot read there.
+// unstable transaction begins, and stops where it cannot read there. That there is no such
+// offset is no matter.
 func (l *loader) seekUnstable(start, end int64) error {
 	first, ok := l.state.firstUnstable()
 	offset := max(first, start)
-	switch {
-	case !ok || offset == end:
+	if !ok || offset >= end || offset < l.segments[0].base {
 		return nil
-	case offset > end || offset < l.segments[0].base:
-		return throw(outOfRange, "Received request for offset %d, but we only have log segments up to %d.", offset, end)
 	}
 	from, _ := l.between(offset, offset)
 	for _, s := range l.segments[from:] {

@@ -17,28 +17,13 @@ type segment struct {
 	dir  *directory
 	base int64
 	ext  string // ".swap" while a swap file is looked at
-	// touched says that the broker has opened the index files, which it trims when it closes
-	// them.
-	offsetsTouched, timesTouched bool
+	// txnUnopened says that the broker has not opened the transaction index, because there was
+	// none: what comes to stand under its name all the same is not emptied.
+	txnUnopened bool
+	// before are the index files as a recovery found them, by suffix.
+	before map[string]*File
 
-	report Segment
-}
-
-// Segment is what the start does to one segment.
-type Segment struct {
-	Base int64
-	// Recovered says that its batches were walked.
-	Recovered bool
-	// OldSize is the size of the .log on disk, Valid its size afterwards, in bytes.
-	OldSize, Valid int64
-	// Next is the offset behind its last batch, where Recovered is set; else the base.
-	Next int64
-	// Emptied says that all of it goes, because its batches cannot be indexed.
-	Emptied bool
-	// Removed says that the segment is deleted.
-	Removed bool
-	// Why is what made the broker cut, empty or remove it.
-	Why string
+	report *Segment
 }
 
 func (s *segment) name(suffix string) string { return fileName(s.base, suffix) + s.ext }
@@ -54,7 +39,7 @@ func openSegment(d *directory, base int64, ext string) (*segment, error) {
 		return nil, throw(kafkaException, "The size of segment %s (%d) is larger than the maximum allowed segment size of %d",
 			name, size, math.MaxInt32)
 	}
-	s.report = Segment{Base: base, OldSize: size, Valid: size, Next: base}
+	s.report = &Segment{Base: base, OldSize: size, Valid: size, Next: base}
 	return s, nil
 }
 
@@ -63,7 +48,6 @@ func (s *segment) size() int64 { return s.dir.files[s.name(logSuffix)].Size }
 // entriesOf opens an index file; the bytes of a missing one are zeros at full size, of
 // which none counts yet, as AbstractIndex makes it.
 func (s *segment) offsets() (rawIndex, error) {
-	s.offsetsTouched = true
 	name := s.name(indexSuffix)
 	if !s.dir.has(name) {
 		s.dir.files[name] = &File{Name: name, Size: maxIndexSize / index.OffsetEntrySize * index.OffsetEntrySize}
@@ -212,7 +196,9 @@ type recovery struct {
 	epochs  *checkpoint.Epochs
 	state   *producerManager
 	txns    []byte
-	valid   int64
+	// lastAbort is the last offset of the last of txns.
+	lastAbort int64
+	valid     int64
 }
 
 // recover is LogSegment.recover. It rebuilds the indexes and cuts the log behind the last
@@ -220,6 +206,7 @@ type recovery struct {
 // not catch, the index files are left as far as they were rebuilt.
 func (s *segment) recover(state *producerManager, epochs *checkpoint.Epochs, interval int) (int64, error) {
 	s.report.Recovered = true
+	s.remember()
 	r := &recovery{seg: s, builder: index.NewBuilder(s.base, interval), epochs: epochs, state: state}
 	err := s.batches(0, s.size(), r.take)
 	if is(err, corruptRecord, invalidRecord) {
@@ -229,19 +216,35 @@ func (s *segment) recover(state *producerManager, epochs *checkpoint.Epochs, int
 	if err == nil {
 		err = orderException(r.builder.Finish())
 	}
-	s.storeIndexes(r)
-	if err != nil {
+	if err = join(err, s.storeIndexes(r)); err != nil {
 		return 0, err
 	}
 	return s.cut(r.valid), nil
 }
 
-func (s *segment) storeIndexes(r *recovery) {
+func (s *segment) storeIndexes(r *recovery) error {
 	s.dir.write(s.name(indexSuffix), r.builder.Index())
 	s.dir.write(s.name(timeSuffix), r.builder.TimeIndex())
-	if s.dir.has(s.name(txnSuffix)) || len(r.txns) > 0 {
-		s.dir.write(s.name(txnSuffix), r.txns)
+	return s.storeTxns(r.txns)
+}
+
+// storeTxns is what TransactionIndex.reset and the appends behind it make of the file.
+func (s *segment) storeTxns(txns []byte) error {
+	name := s.name(txnSuffix)
+	there := s.dir.has(name)
+	if len(txns) == 0 && (!there || s.txnUnopened) {
+		return nil
 	}
+	if there && s.txnUnopened {
+		stale, err := s.dir.read(name, snapshotLimit)
+		if err != nil {
+			return err
+		}
+		txns = append(stale, txns...)
+	}
+	s.txnUnopened = false
+	s.dir.write(name, txns)
+	return nil
 }
 
 // cut keeps the first size bytes of the log and answers how many go.
@@ -261,11 +264,7 @@ func (r *recovery) take(w *walker, f *frame) (bool, error) {
 	if err := w.ensureValid(f); err != nil {
 		return false, err
 	}
-	span := index.Span{
-		FirstOffset: f.baseOffset(), LastOffset: f.lastOffset(), Pos: f.pos, Size: f.size,
-		MaxTimestamp: f.maxTimestamp(), Legacy: f.legacy,
-	}
-	if err := orderException(r.builder.Add(span)); err != nil {
+	if err := orderException(r.builder.Add(f.span())); err != nil {
 		return false, err
 	}
 	r.valid, r.seg.report.Next = f.pos+f.size, f.nextOffset()
@@ -277,7 +276,11 @@ func (r *recovery) take(w *walker, f *frame) (bool, error) {
 	}
 	txns, err := r.state.update(w, f)
 	for _, t := range txns {
-		r.txns = index.AppendAbortedTxn(r.txns, t)
+		if len(r.txns) > 0 && t.LastOffset <= r.lastAbort {
+			return false, throw(illegalArgument, "The last offset of appended transactions must increase sequentially, but %d is not greater than current last offset %d of index %s",
+				t.LastOffset, r.lastAbort, r.seg.name(txnSuffix))
+		}
+		r.txns, r.lastAbort = index.AppendAbortedTxn(r.txns, t), t.LastOffset
 	}
 	return true, err
 }
@@ -316,10 +319,13 @@ func (s *segment) empty() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, suffix := range []string{indexSuffix, timeSuffix, txnSuffix} {
+	for _, suffix := range []string{indexSuffix, timeSuffix} {
 		if s.dir.has(s.name(suffix)) {
 			s.dir.write(s.name(suffix), nil)
 		}
+	}
+	if err := s.storeTxns(nil); err != nil {
+		return 0, err
 	}
 	if start == nil {
 		return 0, nil
@@ -327,24 +333,23 @@ func (s *segment) empty() (int64, error) {
 	return s.cut(start.pos), nil
 }
 
-// close trims the index files that were opened to whole entries.
-func (s *segment) close() {
-	if s.offsetsTouched {
-		s.trim(indexSuffix, index.OffsetEntrySize)
-	}
-	if s.timesTouched {
-		s.trim(timeSuffix, index.TimeEntrySize)
-	}
-}
-
-func (s *segment) trim(suffix string, width int64) {
-	if f := s.dir.files[s.name(suffix)]; f != nil {
-		f.Size -= f.Size % width
-		if f.Data != nil {
-			f.Data = f.Data[:f.Size]
+// trim is prepareActiveSegmentForClose: the index files end with their last whole entry.
+func (s *segment) trim() {
+	for _, x := range indexFiles {
+		if f := s.dir.files[s.name(x.suffix)]; f != nil {
+			f.Size -= f.Size % x.width
+			if f.Data != nil {
+				f.Data = f.Data[:f.Size]
+			}
 		}
 	}
 }
+
+// indexFiles are the index files that are mapped into memory.
+var indexFiles = []struct {
+	suffix string
+	width  int64 // of an entry, in bytes
+}{{indexSuffix, index.OffsetEntrySize}, {timeSuffix, index.TimeEntrySize}}
 
 // create makes the empty files of a new segment.
 func (s *segment) create() {
@@ -352,7 +357,8 @@ func (s *segment) create() {
 	s.dir.write(s.name(timeSuffix), nil)
 }
 
-// badTxnIndex is TransactionIndex.sanityCheck.
+// badTxnIndex is TransactionIndex.sanityCheck. An unknown version is not what it looks for,
+// and ends the start.
 func (s *segment) badTxnIndex() (bool, error) {
 	name := s.name(txnSuffix)
 	if !s.dir.has(name) {
@@ -362,15 +368,13 @@ func (s *segment) badTxnIndex() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	bad := false
 	for t, err := range index.NewTxnIndex(c, c.size, s.base).All() {
-		if _, damaged := errors.AsType[*corrupt.Error](err); err != nil && !damaged {
-			return false, join(err, c.close())
+		if damage, damaged := errors.AsType[*corrupt.Error](err); damaged {
+			err = throw(kafkaException, "Unexpected aborted transaction version in transaction index %s: %s", name, damage.Detail)
 		}
 		if err != nil || t.LastOffset < s.base {
-			bad = true
-			break
+			return err == nil, join(err, c.close())
 		}
 	}
-	return bad, c.close()
+	return false, c.close()
 }

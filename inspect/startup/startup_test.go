@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"logdir/store/index"
 	"logdir/store/producer"
 	"logdir/store/record"
 	"logdir/store/vfs"
@@ -121,4 +122,59 @@ func write(t *testing.T, files map[string][]byte) *memfs.FS {
 		}
 	}
 	return fsys
+}
+
+// TestUnknownTxnVersion: a transaction index that is not of version 0 ends the start; one
+// with an offset below the base is made anew.
+func TestUnknownTxnVersion(t *testing.T) {
+	for version, class := range map[byte]string{0: "", 1: kafkaException} {
+		entry := make([]byte, index.TxnEntrySize)
+		entry[1] = version
+		files := logs(map[int64][]byte{100: logOf(t, 100)})
+		files[fileName(100, txnSuffix)] = entry
+		out, err := Load(write(t, files), "t-0", Options{Clean: true, IndexInterval: 4096})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case (class == "") != (out.Failure == nil) || class != "" && out.Failure.Class != class:
+			t.Errorf("version %d: failure %v, want %q", version, out.Failure, class)
+		case class == "" && out.Files[fileName(100, txnSuffix)].Size != 0:
+			t.Errorf("version %d: the index is kept", version)
+		}
+	}
+}
+
+// TestTrim: a clean stop trims the index files of the last segment only, to whole entries.
+func TestTrim(t *testing.T) {
+	files := logs(map[int64][]byte{100: logOf(t, 100), 200: logOf(t, 200)})
+	for _, base := range []int64{100, 200} {
+		files[fileName(base, indexSuffix)], files[fileName(base, timeSuffix)] = make([]byte, 13), make([]byte, 13)
+	}
+	out, err := Load(write(t, files), "t-0", Options{Clean: true, IndexInterval: 4096})
+	if err != nil || out.Failure != nil {
+		t.Fatal(err, out.Failure)
+	}
+	for name, want := range map[string]int64{
+		fileName(100, indexSuffix): 13, fileName(100, timeSuffix): 13,
+		fileName(200, indexSuffix): 8, fileName(200, timeSuffix): 12,
+	} {
+		if got := out.Files[name].Size; got != want {
+			t.Errorf("%s: %d bytes, want %d", name, got, want)
+		}
+	}
+}
+
+// TestCompleteTwice: a transaction that ends in a replay, and begins again at the same
+// offset before the replay is over, is not open behind it.
+func TestCompleteTwice(t *testing.T) {
+	m := &producerManager{open: map[int64]int64{77: 7}, ended: map[int64]bool{}, replaying: true}
+	m.completed = []int64{77}
+	m.open[77] = 7
+	if err := m.endReplay(); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.complete(77); !is(err, illegalArgument) {
+		t.Errorf("error %v", err)
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 
+	"logdir/store/compress"
+	"logdir/store/index"
 	"logdir/store/record"
 )
 
@@ -52,6 +54,14 @@ func (f *frame) maxTimestamp() int64 {
 		return record.NoTimestamp
 	}
 	return int64(binary.BigEndian.Uint64(f.head[18:]))
+}
+
+// span is what an index needs to know of the batch.
+func (f *frame) span() index.Span {
+	return index.Span{
+		FirstOffset: f.baseOffset(), LastOffset: f.lastOffset(), Pos: f.pos, Size: f.size,
+		MaxTimestamp: f.maxTimestamp(), Legacy: f.legacy,
+	}
 }
 
 // walker goes from batch to batch in the bytes [pos, end) of a log.
@@ -151,9 +161,13 @@ func (w *walker) ensureValid(f *frame) error {
 // the last offset of those in it, so that the broker reads them for the first one; where
 // they are none, as in a batch whose magic was changed, it stops.
 func (w *walker) firstOffset(f *frame) (int64, error) {
-	const attributes, codec = 17, 7
-	if !f.legacy || f.head[attributes]&codec == 0 {
+	const attributes, mask = 17, 7
+	codec := f.head[attributes] & mask
+	switch {
+	case !f.legacy || codec == 0:
 		return f.baseOffset(), nil
+	case codec > byte(compress.Zstd):
+		return 0, throw(illegalArgument, "Unknown compression type id: %d", codec)
 	}
 	raw, err := w.bytes(f)
 	if err != nil {
