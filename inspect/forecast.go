@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"logdir/inspect/startup"
 	"logdir/store"
@@ -26,6 +27,7 @@ const (
 	ForecastEmpty   ForecastAction = "empty"   // it empties a segment whose offsets are out of order
 	ForecastWipe    ForecastAction = "wipe"    // it drops the whole log and begins a new one
 	ForecastReplace ForecastAction = "replace" // it moves *.swap files into their places
+	ForecastSplit   ForecastAction = "split"   // it splits a segment with an offset too far above its base
 	ForecastStray   ForecastAction = "stray"   // it puts the folder aside under another name
 	ForecastRefuse  ForecastAction = "refuse"  // it does not start
 )
@@ -189,35 +191,71 @@ func (f *Forecast) judge(o *startup.Outcome) {
 	}
 	f.To = o.LogEnd
 	for name, file := range o.Files {
-		if file.Origin != "" && file.Origin != name {
+		if file.Origin == name+segment.SwapSuffix {
 			f.Action, f.Why = ForecastReplace, "an interrupted compaction or split is finished"
 		}
 	}
+	splits := splitWords(o)
+	if splits != "" {
+		f.Action, f.Why = ForecastSplit, ""
+	}
 	for _, s := range o.Segments {
-		switch {
-		case s.Emptied:
-			f.Action, f.Why = ForecastEmpty, s.Why
-		case s.Removed:
-			if f.Action != ForecastEmpty {
-				f.Action = ForecastDelete
-			}
-		case s.Valid < s.OldSize:
-			f.Action, f.Why = ForecastCut, fmt.Sprintf("segment %020d at byte %d: %s", s.Base, s.Valid, s.Why)
-		}
+		f.judgeSegment(s)
 	}
 	if o.Wiped {
 		f.Action, f.Why = ForecastWipe, fmt.Sprintf("the log ends below its log start offset %d", o.LogStart)
 	}
+	f.Why = joinWords(splits, f.Why)
+}
+
+func (f *Forecast) judgeSegment(s startup.Segment) {
+	switch {
+	case s.Gone() || s.Overwritten:
+	case s.Emptied:
+		f.Action, f.Why = ForecastEmpty, s.Why
+	case s.Removed:
+		if f.Action != ForecastEmpty {
+			f.Action = ForecastDelete
+		}
+	case s.Valid < s.OldSize:
+		f.Action, f.Why = ForecastCut, fmt.Sprintf("segment %020d at byte %d: %s", s.Base, s.Valid, s.Why)
+	}
+}
+
+// splitWords says which segments would be split, and into which.
+func splitWords(o *startup.Outcome) (words string) {
+	for _, s := range o.Segments {
+		if s.Split == nil {
+			continue
+		}
+		into := make([]string, len(s.Split))
+		for i, base := range s.Split {
+			into[i] = segment.FileName(base, "")
+		}
+		text := fmt.Sprintf("segment %020d would split into %s: %s", s.Base, strings.Join(into, ", "), s.Why)
+		if s.Stays {
+			text += "; it would stay beside them"
+		}
+		words = joinWords(words, text)
+	}
+	return words
+}
+
+func joinWords(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }
 
 // lost counts the records of the bytes that go.
 func (f *forecaster) lost(dir string, o *startup.Outcome) (int64, error) {
 	var records int64
 	for _, s := range o.Segments {
-		if s.Valid == s.OldSize && !s.Removed {
+		if s.Gone() || s.Valid == s.OldSize && !s.Removed {
 			continue
 		}
-		n, err := f.lostIn(filepath.Join(dir, segment.FileName(s.Base, segment.LogSuffix)), s)
+		n, err := f.lostIn(dir, s)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return records, err
 		}
@@ -226,18 +264,19 @@ func (f *forecaster) lost(dir string, o *startup.Outcome) (int64, error) {
 	return records, nil
 }
 
-func (f *forecaster) lostIn(path string, s startup.Segment) (int64, error) {
-	file, err := f.fs.Open(path)
+func (f *forecaster) lostIn(dir string, s startup.Segment) (int64, error) {
+	stood := s.Stood()
+	file, err := f.fs.Open(filepath.Join(dir, segment.FileName(stood.Base, segment.LogSuffix)))
 	if err != nil {
 		return 0, err
 	}
-	o := segment.Options{Base: s.Base, Start: s.Valid, LogEnd: corrupt.Unknown}
+	o := segment.Options{Base: s.Base, Start: stood.Pos + s.Valid, LogEnd: corrupt.Unknown}
 	if s.Valid > 0 {
 		o.LogEnd = s.Next
 	}
 	var records int64
 	var damage []*corrupt.Error
-	scan := segment.NewScanner(file, s.OldSize, o)
+	scan := segment.NewScanner(file, stood.Pos+s.OldSize, o)
 	for scan.Next() {
 		if d := scan.Damage(); d != nil {
 			damage = append(damage, d)
