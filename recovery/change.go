@@ -46,6 +46,9 @@ type Change struct {
 	// Staged is a file that holds all of the new content already, instead of Edits or Data.
 	// When the changes are made it is found at StagedAs: Job.Before may have renamed it.
 	Staged, StagedAs string
+	// From is the run of bytes of another file that is the whole new content, instead of
+	// Edits, Data or Staged.
+	From *Extract
 	// Action says in words what is done: "truncated to 70 bytes".
 	Action string
 	// Reason is why, for a file that goes or comes as a whole.
@@ -91,6 +94,25 @@ func MoveIn(fsys vfs.ReadFS, path, staged, stagedAs, reason string) (Change, err
 	}
 	return c, err
 }
+
+// Extract is the run of bytes [Pos, Pos+Size) of a file, as it is when the job begins.
+type Extract struct {
+	Path      string
+	Pos, Size int64
+}
+
+// CopyOut is a change that makes path hold the extract, whether it is there or not.
+func CopyOut(fsys vfs.ReadFS, path string, from Extract, reason string) (Change, error) {
+	there, err := vfs.Exists(fsys, path)
+	c := Change{Kind: Create, Path: path, From: &from, Reason: reason, Action: "written"}
+	if there {
+		c.Kind, c.Action = Modify, "rewritten"
+	}
+	return c, err
+}
+
+// comesWhole says that the new content stands in another file.
+func (c *Change) comesWhole() bool { return c.Staged != "" || c.From != nil }
 
 // cuts are the edits of a change.
 func (c *Change) cuts() []cut {

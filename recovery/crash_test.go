@@ -9,6 +9,7 @@ import (
 
 	"logdir/store"
 	"logdir/store/checkpoint"
+	"logdir/store/producer"
 	"logdir/store/record"
 	"logdir/store/segment"
 	"logdir/store/vfs"
@@ -33,6 +34,10 @@ func stories() []story {
 		{"a flipped bit put back", middleStory, Options{Policy: Tail, Fix: true}},
 		{"leftovers and bad state files", leftoverStory, Options{Policy: Tail}},
 		{"a swap to be finished", swapStory, Options{Policy: Kafka}},
+		{"a segment to be split", splitStory, Options{Policy: Kafka}},
+		{"a segment without index to be split", unindexedSplitStory, Options{Policy: Kafka}},
+		{"a segment to be split, whose name goes", renamedSplitStory, Options{Policy: Kafka}},
+		{"a part takes the name of another segment", overwritingStory, Options{Policy: Kafka}},
 	}
 }
 
@@ -90,6 +95,49 @@ func swapStory(t testing.TB) *memfs.FS {
 	put(t, fsys, "d/foo-0/00000000000000000000.log.swap", append(append([]byte(nil), f[:72]...), f[144:]...))
 	put(t, fsys, "d/foo-0/00000000000000000000.index.swap", nil)
 	put(t, fsys, "d/foo-0/00000000000000000000.timeindex.swap", nil)
+	return fsys
+}
+
+// farOffset fits no base below 3e9.
+const farOffset = 6_000_000_000
+
+// segmentOf puts a segment of ten-record logs' batches at other offsets, with empty indexes.
+func segmentOf(t testing.TB, fsys *memfs.FS, base int64, offsets ...int64) {
+	t.Helper()
+	var log []byte
+	for _, o := range offsets {
+		log = appendBatch(t, log, o, record.NoProducer())
+	}
+	put(t, fsys, "d/foo-0/"+segment.FileName(base, segment.LogSuffix), log)
+	put(t, fsys, "d/foo-0/"+segment.FileName(base, segment.IndexSuffix), nil)
+	put(t, fsys, "d/foo-0/"+segment.FileName(base, segment.TimeIndexSuffix), nil)
+}
+
+func splitStory(t testing.TB) *memfs.FS {
+	fsys := single(t, fixtureF(t))
+	segmentOf(t, fsys, 10, 10, 11, farOffset, 13, 14, farOffset+5)
+	segmentOf(t, fsys, 16, 16, 17)
+	return fsys
+}
+
+func unindexedSplitStory(t testing.TB) *memfs.FS {
+	fsys := splitStory(t)
+	must(t, fsys.Remove("d/foo-0/"+segment.FileName(10, segment.IndexSuffix)))
+	must(t, fsys.SyncDir("d/foo-0"))
+	return fsys
+}
+
+func renamedSplitStory(t testing.TB) *memfs.FS {
+	fsys := single(t, fixtureF(t))
+	segmentOf(t, fsys, 10, farOffset, farOffset+1)
+	put(t, fsys, "d/foo-0/"+producer.FileName(10), producer.AppendSnapshot(nil, nil))
+	return fsys
+}
+
+func overwritingStory(t testing.TB) *memfs.FS {
+	fsys := single(t, fixtureF(t))
+	segmentOf(t, fsys, 10, 10, farOffset, 16, farOffset+5)
+	segmentOf(t, fsys, 16, 16, 17, 18)
 	return fsys
 }
 

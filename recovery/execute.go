@@ -177,6 +177,9 @@ func (j Job) change(c *Change) error {
 	if c.Staged != "" {
 		return moveFile(fsys, c.StagedAs, c.Path)
 	}
+	if c.From != nil {
+		return moveFile(fsys, c.Path+vfs.TempSuffix, c.Path)
+	}
 	switch c.Kind {
 	case Remove:
 		if err := fsys.Remove(c.Path); err != nil {

@@ -44,8 +44,8 @@ func (k *keeper) entry(c *Change) (Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	if c.Staged != "" {
-		err = k.describeStaged(&e, c, f, size)
+	if c.comesWhole() {
+		err = k.describeWhole(&e, c, f, size)
 		if f != nil {
 			err = errors.Join(err, f.Close())
 		}
@@ -87,11 +87,16 @@ func (k *keeper) describe(e *Entry, c *Change, f vfs.ReadFile, size int64) error
 	return err
 }
 
-// describeStaged is describe for a file whose new content stands in another one. f is nil
+// describeWhole is describe for a file whose new content stands in another one. f is nil
 // if there is no old one.
-func (k *keeper) describeStaged(e *Entry, c *Change, f vfs.ReadFile, size int64) (err error) {
-	e.Staged = []string{c.Staged, c.StagedAs}
-	if e.After, err = stateAt(k.fs, c.Staged); err != nil || f == nil {
+func (k *keeper) describeWhole(e *Entry, c *Change, f vfs.ReadFile, size int64) (err error) {
+	if c.From != nil {
+		e.After, err = c.From.state(k.fs)
+	} else {
+		e.Staged = []string{c.Staged, c.StagedAs}
+		e.After, err = stateAt(k.fs, c.Staged)
+	}
+	if err != nil || f == nil {
 		return err
 	}
 	info, err := f.Stat()

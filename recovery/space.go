@@ -102,7 +102,7 @@ func existingParent(fsys vfs.FS, dir string) (string, error) {
 
 // taken are the cuts that a change makes in a file of size bytes.
 func (c *Change) taken(size int64) []cut {
-	if c.Kind == Remove || c.Staged != "" {
+	if c.Kind == Remove || c.comesWhole() {
 		return []cut{{size: size}}
 	}
 	return c.cuts()
@@ -112,14 +112,17 @@ func (c *Change) taken(size int64) []cut {
 // file.
 func sizes(fsys vfs.FS, c *Change) (removed, written int64, err error) {
 	f, size, err := openBefore(fsys, c)
+	if c.From != nil {
+		written = c.From.Size
+	}
 	if f == nil {
-		return 0, int64(len(c.Data)), err
+		return 0, written + int64(len(c.Data)), err
 	}
 	cuts := c.taken(size)
 	for _, cut := range cuts {
 		removed += cut.size
 	}
-	if c.Kind == Modify && !inPlace(cuts, size) {
+	if c.Kind == Modify && !c.comesWhole() && !inPlace(cuts, size) {
 		written = size + grow(cuts)
 	}
 	return removed, written, f.Close()

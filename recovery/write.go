@@ -13,8 +13,11 @@ import (
 // stage writes a file that is replaced as a whole beside the old one.
 func (j Job) stage(c *Change) error {
 	fsys := j.Quarantine.FS
-	if c.Staged != "" {
+	switch {
+	case c.Staged != "":
 		return nil
+	case c.From != nil:
+		return c.From.stage(fsys, c.Path)
 	}
 	switch c.Kind {
 	case Create:
@@ -32,6 +35,33 @@ func (j Job) stage(c *Change) error {
 		err = errors.Join(merr, writeFile(fsys, c.Path+vfs.TempSuffix, splice(f, size, cuts), mtime))
 	}
 	return errors.Join(err, f.Close())
+}
+
+// stage writes the extract beside the file that it will be. A log takes the modification
+// time of the one that it comes from.
+func (x *Extract) stage(fsys vfs.FS, path string) error {
+	f, err := fsys.Open(x.Path)
+	if err != nil {
+		return err
+	}
+	mtime, err := mtimeFor(f, path)
+	if err == nil {
+		err = writeFile(fsys, path+vfs.TempSuffix, x.of(f), mtime)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// of is the extract of the opened file.
+func (x *Extract) of(f vfs.ReadFile) assembly { return assembly{}.keep(f, x.Pos, x.Pos+x.Size) }
+
+// state is what the extract will look like as a file.
+func (x *Extract) state(fsys vfs.ReadFS) (*State, error) {
+	f, err := fsys.Open(x.Path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := stateOf(x.of(f), time.Time{})
+	return s, errors.Join(err, f.Close())
 }
 
 // mtimeFor is the modification time that a changed file keeps. A log keeps its own, since
