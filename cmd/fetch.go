@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"logdir/cmd/internal/flagval"
+	"logdir/cmd/internal/render"
 	"logdir/store"
 	"logdir/store/client"
 	"logdir/store/cluster"
@@ -28,6 +30,8 @@ type fetchOptions struct {
 	delimiter    string
 	null         string
 	meta         bool
+	console      render.Console  // of the formatter properties
+	formatter    *textProperties // of Kafka's console consumer
 
 	upTo      string // upToHW or upToLEO, "" for the directory's default
 	grep      []string
@@ -118,7 +122,30 @@ func (o *fetchOptions) addOutputFlags(c *cobra.Command) {
 	fs.VarP(flagval.NewEscaped(&o.delimiter), "delimiter", "D", "the `text` behind each record")
 	fs.StringVar(&o.null, "null", "", "the `text` for a null key or value")
 	fs.BoolVar(&o.meta, "meta", false, "with --json: also leader epoch, producer, sequence and broker")
+	o.console = render.NewConsole()
+	o.formatter = newTextProperties("formatter", o.defineFormatter)
+	fs.Var(o.formatter, "property", "print as Kafka's console consumer with this formatter property")
+	fs.Lookup("property").Hidden = true
 	flagGroup(c, "output", "format", "key-delimiter", "delimiter", "null", "meta")
+}
+
+// defineFormatter defines the properties of the formatter of Kafka's console consumer.
+func (o *fetchOptions) defineFormatter(fs *pflag.FlagSet) {
+	f := &o.console
+	fs.BoolVar(&f.Timestamp, "print.timestamp", f.Timestamp, "")
+	fs.BoolVar(&f.Partition, "print.partition", f.Partition, "")
+	fs.BoolVar(&f.Offset, "print.offset", f.Offset, "")
+	fs.BoolVar(&f.Epoch, "print.epoch", f.Epoch, "")
+	fs.BoolVar(&f.Headers, "print.headers", f.Headers, "")
+	fs.BoolVar(&f.Key, "print.key", f.Key, "")
+	fs.BoolVar(&f.Value, "print.value", f.Value, "")
+	fs.Var(flagval.NewEscaped(&f.KeySeparator), "key.separator", "")
+	fs.Var(flagval.NewEscaped(&f.LineSeparator), "line.separator", "")
+	fs.Var(flagval.NewEscaped(&f.HeadersSeparator), "headers.separator", "")
+	fs.StringVar(&f.NullLiteral, "null.literal", f.NullLiteral, "")
+	for _, of := range []string{"key", "value", "headers"} {
+		fs.Var(plainBytes{}, of+".deserializer", "")
+	}
 }
 
 // addKafkaSpellings accepts what other consumers need to be told and this one does anyway.
@@ -126,9 +153,11 @@ func (o *fetchOptions) addKafkaSpellings(c *cobra.Command) {
 	var ignored bool
 	fs := c.Flags()
 	fs.StringVarP(&o.target, "topic", "t", "", "as the argument TOPIC")
-	fs.BoolVar(&ignored, "from-beginning", false, "the default")
 	fs.BoolVarP(&ignored, "exit", "e", false, "the default")
-	for _, name := range []string{"topic", "from-beginning", "exit"} {
+	fs.Var(&properties{kind: "consumer", known: consumerPropertyFlags, flags: fs}, "consumer-property", "a flag by Kafka's name")
+	fs.Var(plainBytes{}, "key-deserializer", "that of bytes")
+	fs.Var(plainBytes{}, "value-deserializer", "that of bytes")
+	for _, name := range []string{"topic", "exit", "consumer-property", "key-deserializer", "value-deserializer"} {
 		fs.Lookup(name).Hidden = true
 	}
 }
@@ -187,6 +216,8 @@ func (o *fetchOptions) validateOutput(env *Env) error {
 	switch {
 	case o.format != "" && (o.given("key-delimiter") || o.given("delimiter")):
 		return usagef("--format says everything: no --key-delimiter and no --delimiter")
+	case o.formatter.given && (o.format != "" || o.given("key-delimiter") || o.given("delimiter") || o.null != ""):
+		return usagef("--property says how a record is printed: no --format, --key-delimiter, --delimiter and --null")
 	case o.meta && !env.JSON():
 		return usagef("--meta adds to --json")
 	}

@@ -21,6 +21,9 @@ type recordPrinter interface {
 // printer makes the printer that the flags ask for. A format that was given goes before
 // --output, which may come from the environment.
 func (o *fetchOptions) printer(env *Env) (recordPrinter, error) {
+	if o.formatter.given {
+		return &linePrinter{out: env.Out, append: o.console.AppendRecord}, nil
+	}
 	if o.format == "" && env.JSON() {
 		envelope := render.Envelope{Meta: o.meta}
 		return &linePrinter{out: env.Out, append: envelope.AppendRecord}, nil

@@ -46,7 +46,6 @@ func (g *Global) addFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&g.Failpoints, "failpoint", nil, "die at this `point` with exit code 99; a wrong name lists them all")
 	fs.DurationVar(&g.LockTimeout, "lock-timeout", 10*time.Second, "how long to wait for another process: a `duration`, 0 for not at all")
 	fs.BoolVarP(&g.Yes, "yes", "y", false, "answer confirmations with yes")
-	fs.BoolVar(&g.Yes, "execute", false, "as --yes, in Kafka's spelling")
 	fs.BoolVarP(&g.Quiet, "quiet", "q", false, "no hints and notes on stderr")
 	fs.CountVarP(&g.Verbose, "verbose", "v", "log level info; -vv for debug")
 	fs.Var(flagval.Enum(&g.LogLevel, "debug", "info", "warn", "error", "off"), "log-level", "`level` of the structured log: debug, info, warn, error or off")
@@ -54,19 +53,7 @@ func (g *Global) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&g.LogFile, "log-file", "", "write the log to this `file` instead of stderr")
 	fs.Var(flagval.Enum(&g.Color, "auto", "always", "never"), "color", "`when` to colour status words: auto, always or never")
 	fs.StringVar(&g.ConfigFile, "config", "", "settings `file` (default $XDG_CONFIG_HOME/logdir/config.yaml)")
-	fs.Var(noServer{}, "bootstrap-server", "known, and refused: there is no server")
-	for _, name := range []string{"execute", "bootstrap-server"} {
-		fs.Lookup(name).Hidden = true
-	}
-}
-
-// noServer answers a flag that a Kafka user types out of habit.
-type noServer struct{}
-
-func (noServer) String() string { return "" }
-func (noServer) Type() string   { return "string" }
-func (noServer) Set(string) error {
-	return store.Errorf(store.Usage, "INVALID_REQUEST", "logdir has no server; it works on files; use --data-dir DIR")
+	addSpellings(fs, globalSpellings)
 }
 
 // prepare runs before every command: settings, clock, log. A shell that asks for words

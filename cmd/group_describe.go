@@ -16,7 +16,7 @@ type groupDescribeOptions struct{ offsets, members, state bool }
 func newGroupDescribeCmd(env *Env) *cobra.Command {
 	var o groupDescribeOptions
 	c := &cobra.Command{
-		Use:   "describe [GROUP]",
+		Use:   "describe [GROUP...]",
 		Short: "show committed offsets and lag, members or state of a group",
 		Long: `Show how far a group has come in each partition: the offset that is committed, the high
 watermark, and how many offsets lie in between. Where nothing tells the high watermark the lag
@@ -24,7 +24,6 @@ is counted from the log end. Without a GROUP all are shown.`,
 		Example: `  logdir group describe billing
   logdir group describe billing --members
   logdir group describe -d /var/lib/kafka/data --json`,
-		Args:        cobra.MaximumNArgs(1),
 		Annotations: about("0 1 2 3 4", "logdir-group(1)", "logdir-offsets(1)"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if o.members && o.state || o.offsets && (o.members || o.state) {
@@ -53,11 +52,15 @@ func (g *knownGroups) named(args []string) ([]*group.Group, error) {
 	if len(args) == 0 {
 		return g.Groups(), nil
 	}
-	found, ok := g.Group(args[0])
-	if !ok {
-		return nil, group.NotFound(args[0], g.Groups())
+	var list []*group.Group
+	for _, id := range args {
+		found, ok := g.Group(id)
+		if !ok {
+			return nil, group.NotFound(id, g.Groups())
+		}
+		list = append(list, found)
 	}
-	return []*group.Group{found}, nil
+	return list, nil
 }
 
 func (o groupDescribeOptions) print(g *knownGroups, wanted []*group.Group) error {

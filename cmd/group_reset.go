@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -17,10 +19,12 @@ import (
 // groupResetOptions are the flags of "logdir group reset-offsets".
 type groupResetOptions struct {
 	oneMember
-	targets []string
-	to      flagval.OffsetSpec
-	places  int // how often the place was said
-	dryRun  bool
+	targets   []string
+	allTopics bool // those in which the group has committed
+	allGroups bool
+	to        flagval.OffsetSpec
+	places    int // how often the place was said
+	dryRun    bool
 }
 
 func newGroupResetCmd(env *Env) *cobra.Command {
@@ -35,7 +39,7 @@ members can be reset; one that is not there yet is made. It asks, unless --yes i
   logdir group reset-offsets billing -t orders:0 --to -10 --dry-run
   logdir group reset-offsets billing -t orders --to-datetime 2026-01-01T00:00:00Z`,
 		Annotations: about("0 1 2 3 4 5 9 99", "logdir-group(1)", "logdir help offsets"),
-		Args:        func(_ *cobra.Command, args []string) error { return o.takeGroup(args) },
+		Args:        func(_ *cobra.Command, args []string) error { return o.takeGroups(args) },
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
 				return err
@@ -47,53 +51,89 @@ members can be reset; one that is not there yet is made. It asks, unless --yes i
 	}
 	o.groupFlag(c)
 	o.addFlags(c.Flags())
-	flagGroup(c, "where to, in Kafka's spelling", "to-earliest", "to-latest", "to-offset", "shift-by", "to-datetime")
+	flagGroup(c, "where to, in Kafka's spelling", "to-earliest", "to-latest", "to-offset", "shift-by", "to-datetime", "by-duration")
 	return c
 }
 
 func (o *groupResetOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVarP(&o.targets, "topic", "t", nil, "what to reset: a `target` TOPIC[:PARTS] (repeatable)")
+	fs.BoolVar(&o.allTopics, "all-topics", false, "all partitions in which the group has committed")
+	fs.BoolVar(&o.allGroups, "all-groups", false, "all groups, instead of one")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "show what would be set, but write nothing")
-	fs.Var(o.place(func(s string) string { return s }), "to", "where to, an `offset`: start end N @TIME stored, or -N +N from the committed one")
-	fs.Var(o.place(func(s string) string { return s }), "to-offset", "as --to `number`")
-	fs.Var(o.place(signed), "shift-by", "as --to -N or +N: a `number`")
-	fs.Var(o.place(func(s string) string { return "@" + s }), "to-datetime", "as --to @`time`")
-	for name, at := range map[string]string{"to-earliest": "start", "to-latest": "end", "to-current": "stored"} {
-		fs.Var(o.place(func(string) string { return at }), name, "as --to "+at)
-		fs.Lookup(name).NoOptDefVal = at
-	}
-	fs.Lookup("to-current").Hidden = true
+	fs.Var(o.place(asIs), "to", "where to, an `offset`: start end N @TIME stored, or -N +N from the committed one")
+	o.addKafkaPlaces(fs)
 }
 
-// signed puts a plus before a number that has no sign.
-func signed(s string) string {
-	if n, err := strconv.ParseUint(s, 10, 63); err == nil {
-		return "+" + strconv.FormatUint(n, 10)
+// addKafkaPlaces are the flags of kafka-consumer-groups that say where to.
+func (o *groupResetOptions) addKafkaPlaces(fs *pflag.FlagSet) {
+	for _, fixed := range []struct{ name, at string }{{"to-earliest", "start"}, {"to-latest", "end"}, {"to-current", "stored"}} {
+		fs.Var(o.place(func(string) (string, error) { return fixed.at, nil }), fixed.name, "as --to "+fixed.at)
+		fs.Lookup(fixed.name).NoOptDefVal = fixed.at
 	}
-	return s
+	fs.Lookup("to-current").Hidden = true
+	fs.Var(o.place(asIs), "to-offset", "as --to `number`")
+	fs.Var(o.place(signed), "shift-by", "as --to -N or +N: a `number`")
+	fs.Var(o.place(func(s string) (string, error) { return "@" + s, nil }), "to-datetime", "as --to @`time`")
+	fs.Var(o.place(ago), "by-duration", "so long before now: a `duration` such as PT1H30M")
+}
+
+func asIs(s string) (string, error) { return s, nil }
+
+// signed puts a plus before a number that has no sign.
+func signed(s string) (string, error) {
+	if n, err := strconv.ParseUint(s, 10, 63); err == nil {
+		return "+" + strconv.FormatUint(n, 10), nil
+	}
+	return s, nil
+}
+
+// ago is the moment that lies an ISO 8601 duration before now, the end if that is none.
+func ago(s string) (string, error) {
+	d, err := flagval.ParseISODuration(s)
+	if err != nil || d == 0 {
+		return "end", err
+	}
+	return "@-" + d.String(), nil
 }
 
 // place is a flag that says where to reset to, after spelling it our way.
-func (o *groupResetOptions) place(spell func(string) string) pflag.Value {
+func (o *groupResetOptions) place(spell func(string) (string, error)) pflag.Value {
 	return &resetPlace{o, spell}
 }
 
 type resetPlace struct {
 	o     *groupResetOptions
-	spell func(string) string
+	spell func(string) (string, error)
 }
 
 func (p *resetPlace) String() string { return "" }
 func (p *resetPlace) Type() string   { return "offset" }
 func (p *resetPlace) Set(s string) error {
 	p.o.places++
-	return p.o.to.Set(p.spell(s))
+	s, err := p.spell(s)
+	if err != nil {
+		return err
+	}
+	return p.o.to.Set(s)
+}
+
+// takeGroups wants one group, or --all-groups.
+func (o *groupResetOptions) takeGroups(args []string) error {
+	switch {
+	case !o.allGroups:
+		return o.takeGroup(args)
+	case len(args) > 0 || o.group != "":
+		return errors.New("one group, or --all-groups")
+	}
+	return nil
 }
 
 func (o *groupResetOptions) validate() error {
 	switch {
-	case len(o.targets) == 0:
-		return usagef("which topic? name it with --topic")
+	case len(o.targets) == 0 && !o.allTopics:
+		return usagef("which topic? name it with --topic, or say --all-topics")
+	case len(o.targets) > 0 && o.allTopics:
+		return usagef("--topic names some, --all-topics means all: give one of them")
 	case o.places != 1:
 		return usagef("say once where to: --to SPEC, or one of Kafka's spellings of it")
 	case o.to.HasTo:
@@ -107,7 +147,11 @@ func (o *groupResetOptions) reset(ctx context.Context, env *Env, c *cluster.Clus
 	if err != nil {
 		return err
 	}
-	if err := o.confirm(ctx, env, co, len(partitions)); err != nil {
+	groups, err := o.groups(co)
+	if err != nil {
+		return err
+	}
+	if err := o.confirm(ctx, env, co, groups, len(partitions)); err != nil {
 		return err
 	}
 	view, err := cluster.OpenView(env.FS, c.Path())
@@ -115,9 +159,37 @@ func (o *groupResetOptions) reset(ctx context.Context, env *Env, c *cluster.Clus
 		return err
 	}
 	t := render.Table{Columns: []string{"GROUP", "TOPIC", "PARTITION", "OLD-OFFSET", "NEW-OFFSET"}}
-	err = co.ResetOffsets(ctx, o.group, o.dryRun, func(g *group.Group) (positions []group.Position, err error) {
+	var errs []error
+	for _, name := range groups {
+		rows, err := o.resetOne(ctx, env, view, co, name, partitions)
+		t.Rows, errs = append(t.Rows, rows...), append(errs, err)
+	}
+	return errors.Join(append(errs, env.Print(t))...)
+}
+
+// groups are those to reset, by name.
+func (o *groupResetOptions) groups(co *group.Coordinator) (names []string, err error) {
+	if !o.allGroups {
+		return []string{o.group}, nil
+	}
+	all, err := co.Groups()
+	for _, g := range all {
+		names = append(names, g.ID)
+	}
+	return names, err
+}
+
+// resetOne resets one group and returns its rows.
+func (o *groupResetOptions) resetOne(ctx context.Context, env *Env, v *cluster.View, co *group.Coordinator, name string, partitions []store.TopicPartition) (rows [][]any, err error) {
+	err = co.ResetOffsets(ctx, name, o.dryRun, func(g *group.Group) (positions []group.Position, err error) {
+		if o.allTopics {
+			partitions = committedPartitions(g)
+		}
+		if len(partitions) == 0 && !o.allGroups {
+			return nil, store.Errorf(store.NotFound, "GROUP_ID_NOT_FOUND", "group %s has committed nothing", name)
+		}
 		for _, tp := range partitions {
-			to, err := o.target(env, view, g, tp)
+			to, err := o.target(env, v, g, tp)
 			if err != nil {
 				return nil, err
 			}
@@ -126,27 +198,46 @@ func (o *groupResetOptions) reset(ctx context.Context, env *Env, c *cluster.Clus
 				old = c.Offset
 			}
 			positions = append(positions, group.Position{Topic: tp.Topic, Partition: tp.Partition, Offset: to, LeaderEpoch: -1})
-			t.Rows = append(t.Rows, []any{o.group, tp.Topic, tp.Partition, old, to})
+			rows = append(rows, []any{name, tp.Topic, tp.Partition, old, to})
 		}
 		return positions, nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return env.Print(t)
+	return rows, nil
+}
+
+// committedPartitions are those in which a group, which may not be there yet, has committed.
+func committedPartitions(g *group.Group) (list []store.TopicPartition) {
+	if g == nil {
+		return nil
+	}
+	for _, c := range g.Offsets() {
+		list = append(list, store.TopicPartition{Topic: c.Topic, Partition: c.Partition})
+	}
+	slices.SortFunc(list, store.TopicPartition.Compare)
+	return list
 }
 
 // confirm asks, but not about a group that would be refused anyway. No lock is held
 // meanwhile.
-func (o *groupResetOptions) confirm(ctx context.Context, env *Env, co *group.Coordinator, partitions int) error {
-	if o.dryRun {
+func (o *groupResetOptions) confirm(ctx context.Context, env *Env, co *group.Coordinator, groups []string, partitions int) error {
+	if o.dryRun || len(groups) == 0 {
 		return nil
+	}
+	if o.allGroups {
+		return env.Confirm("reset the offsets of " + strconv.Itoa(len(groups)) + " group(s)")
 	}
 	nothing := func(*group.Group) ([]group.Position, error) { return nil, nil }
 	if err := co.ResetOffsets(ctx, o.group, true, nothing); err != nil {
 		return err
 	}
-	return env.Confirm("reset the offsets of group " + o.group + " in " + strconv.Itoa(partitions) + " partition(s)")
+	where := strconv.Itoa(partitions) + " partition(s)"
+	if o.allTopics {
+		where = "all its partitions"
+	}
+	return env.Confirm("reset the offsets of group " + o.group + " in " + where)
 }
 
 // target is where one partition is reset to.

@@ -17,6 +17,7 @@ type offsetsOptions struct {
 	replicas  bool
 	at        string
 	isolation string
+	selection kafkaSelection
 }
 
 func newOffsetsCmd(env *Env) *cobra.Command {
@@ -26,7 +27,8 @@ func newOffsetsCmd(env *Env) *cobra.Command {
 		Aliases: []string{"get-offsets"},
 		Short:   "show log start, high watermark and log end side by side",
 		Long: `Show where each log starts, what consumers may read (the high watermark) and where the
-next record goes (the log end). With --at also the first record at or after a time.`,
+next record goes (the log end). With --at also the first record at or after a time, or the
+one with the largest timestamp.`,
 		Example: `  logdir offsets orders --replicas
   logdir offsets orders:0 --at 2026-01-01
   logdir offsets -d /var/lib/kafka/data --at latest
@@ -38,16 +40,18 @@ next record goes (the log end). With --at also the first record at or after a ti
 	}
 	f := c.Flags()
 	f.BoolVar(&o.replicas, "replicas", false, "also the followers")
-	f.StringVar(&o.at, "at", "", "add offset and timestamp of the first record at or after this `time`; latest or -1, earliest or -2")
+	f.StringVar(&o.at, "at", "", "add offset and timestamp of the first record at or after this `time`; or latest, earliest, max-timestamp (-1, -2, -3)")
 	f.Var(flagval.Enum(&o.isolation, readUncommitted, readCommitted), "isolation-level", "with read_committed: add the last stable offset, which no consumer of that `level` passes")
-	f.StringVar(&o.at, "time", "", "as --at, in Kafka's spelling")
-	f.Lookup("time").Hidden = true
+	o.selection.addTo(f)
 	return c
 }
 
 func (o offsetsOptions) run(env *Env, targets []string) error {
 	find, err := o.finder(env)
 	if err != nil {
+		return err
+	}
+	if targets, err = o.selection.targets(targets); err != nil {
 		return err
 	}
 	v, err := env.look(targets)
@@ -61,7 +65,7 @@ func (o offsetsOptions) run(env *Env, targets []string) error {
 	if len(targets) == 0 && !o.replicas {
 		noteLeaderless(env, v)
 	}
-	return errors.Join(o.print(env, v, refs, find), leaderless)
+	return errors.Join(o.print(env, v, o.selection.chosen(refs), find), leaderless)
 }
 
 // noteLeaderless tells why partitions are missing from a list of leaders.
@@ -164,19 +168,28 @@ func offsetsRow(o cluster.Offsets) []any {
 // where there is none.
 type finder func(*cluster.View, cluster.Offsets) (offset, timestamp int64, err error)
 
+// finders are the words of kafka-get-offsets for a time, and the numbers that they stand for
+// in Kafka's ListOffsets. Nothing here is tiered: all that a log has is local.
+var finders = map[string]finder{
+	"-1": findLatest, "latest": findLatest,
+	"-2": findEarliest, "earliest": findEarliest,
+	"-3": findNewest, "max-timestamp": findNewest,
+	"-4": findEarliest, "earliest-local": findEarliest,
+	"-5": findNothing, "latest-tiered": findNothing,
+	"-6": findNothing, "earliest-pending-upload": findNothing,
+}
+
 // finder reads --at.
 func (o offsetsOptions) finder(env *Env) (finder, error) {
-	switch o.at {
-	case "":
+	if o.at == "" {
 		return nil, nil
-	case "-1", "latest":
-		return findLatest, nil
-	case "-2", "earliest":
-		return findEarliest, nil
+	}
+	if find, ok := finders[o.at]; ok {
+		return find, nil
 	}
 	moment, err := flagval.ParseMoment(o.at)
 	if err != nil {
-		return nil, usagef("--at %q: %w", o.at, err)
+		return nil, usagef("--at %q: %w; or latest, earliest, max-timestamp", o.at, err)
 	}
 	ts := moment.At(env.Now())
 	return func(v *cluster.View, o cluster.Offsets) (int64, int64, error) { return findTime(v, o, ts) }, nil
@@ -191,6 +204,27 @@ func findLatest(_ *cluster.View, o cluster.Offsets) (int64, int64, error) {
 
 func findEarliest(_ *cluster.View, o cluster.Offsets) (int64, int64, error) {
 	return o.LogStart, corrupt.Unknown, nil
+}
+
+func findNothing(*cluster.View, cluster.Offsets) (int64, int64, error) {
+	return corrupt.Unknown, corrupt.Unknown, nil
+}
+
+// findNewest finds the first record with the largest timestamp that consumers may read.
+func findNewest(v *cluster.View, o cluster.Offsets) (offset, timestamp int64, err error) {
+	r, err := v.Reader(o.Ref)
+	if err != nil {
+		return corrupt.Unknown, corrupt.Unknown, err
+	}
+	end := o.LogEnd
+	if o.Role == cluster.Leader {
+		end = readableEnd(o)
+	}
+	offset, timestamp, found, err := r.OffsetOfMaxTimestamp(end)
+	if err != nil || !found {
+		return corrupt.Unknown, corrupt.Unknown, err
+	}
+	return offset, timestamp, nil
 }
 
 // findTime finds the first record at or after ts. What consumers may not yet read of a

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"logdir/cmd/internal/input"
 	"logdir/store"
 	"logdir/store/client"
 	"logdir/store/cluster"
@@ -28,6 +29,8 @@ type produceOptions struct {
 	tombstone    bool
 	maxMessages  int64
 	tee          bool
+	console      input.Console   // of the reader properties
+	reader       *textProperties // of Kafka's console producer
 
 	partition   int32
 	partitioner string
@@ -52,7 +55,7 @@ type produceOptions struct {
 	leaderEpoch     int32
 	loseAcks        int
 	crashAfter      int64
-	properties      producerProperties
+	properties      properties
 
 	report string
 
@@ -142,6 +145,8 @@ func (o *produceOptions) validateInput() error {
 		return usagef("a FILE is one record: read JSON lines with --lines FILE")
 	case o.input == inputJSON && (o.keyDelimiter != "" || o.tombstone):
 		return usagef("--input json has keys and nulls of its own: no --key-delimiter and no --tombstone")
+	case o.reader.given && (len(o.files) > 0 || o.input == inputJSON || o.keyDelimiter != ""):
+		return usagef("--property says how a line is read: no FILE, no --input json and no --key-delimiter")
 	case o.maxMessages < 0:
 		return usagef("--max-messages %d is negative", o.maxMessages)
 	}

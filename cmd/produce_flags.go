@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"logdir/cmd/internal/flagval"
+	"logdir/cmd/internal/input"
 	"logdir/store/client"
 	"logdir/store/compress"
 	"logdir/store/record"
@@ -90,8 +91,8 @@ func (o *produceOptions) addIdentityFlags(c *cobra.Command, fs *pflag.FlagSet) {
 	fs.Int32Var(&o.producerEpoch, "producer-epoch", 0, "with --producer-id: its `epoch`")
 	fs.Int32Var(&o.baseSequence, "base-sequence", 0, "with --producer-id: the `sequence` of the first record on a partition")
 	o.defineFailureFlags(fs)
+	o.properties = properties{kind: "producer", known: producerPropertyFlags, flags: fs, help: "logdir produce -X list"}
 	fs.VarP(&o.properties, "producer-property", "X", "set one of these by Kafka's name, `name=value`; -X list shows them all")
-	o.properties.flags = fs
 	flagGroup(c, "identity and failure", "idempotent", "transactional-id", "producer-id", "producer-epoch", "base-sequence",
 		"leader-epoch", "lose-acks", "crash-after", "producer-property")
 }
@@ -114,14 +115,24 @@ func (o *produceOptions) addReportFlags(c *cobra.Command, fs *pflag.FlagSet) {
 // addKafkaSpellings makes what a user of Kafka's own tools types by habit work too.
 func (o *produceOptions) addKafkaSpellings(fs *pflag.FlagSet) {
 	fs.StringVarP(&o.topic, "topic", "t", "", "as the argument TOPIC")
-	fs.Lookup("topic").Hidden = true
-	for kafka, ours := range map[string]string{
-		"request-required-acks":      "acks",
-		"message-send-max-retries":   "retries",
-		"max-partition-memory-bytes": "batch-size",
-		"compression-codec":          "compression",
-		"timeout":                    "linger-ms",
-	} {
-		alias(fs, kafka, ours)
+	o.console = input.NewConsole()
+	o.reader = newTextProperties("reader", o.defineReader)
+	fs.Var(o.reader, "property", "read as Kafka's console producer with this reader property")
+	fs.Lookup("topic").Hidden, fs.Lookup("property").Hidden = true, true
+}
+
+// defineReader defines the properties of the line reader of Kafka's console producer.
+func (o *produceOptions) defineReader(fs *pflag.FlagSet) {
+	c := &o.console
+	fs.BoolVar(&c.ParseKey, "parse.key", false, "")
+	fs.BoolVar(&c.ParseHeaders, "parse.headers", false, "")
+	fs.BoolVar(&c.IgnoreError, "ignore.error", false, "")
+	fs.Var(newSeparator(&c.KeySeparator), "key.separator", "")
+	fs.Var(newSeparator(&c.HeadersDelimiter), "headers.delimiter", "")
+	fs.Var(newSeparator(&c.HeadersSeparator), "headers.separator", "")
+	fs.Var(newSeparator(&c.HeadersKeySeparator), "headers.key.separator", "")
+	fs.StringVar(&c.NullMarker, "null.marker", "", "")
+	for _, of := range []string{"key", "value"} {
+		fs.Var(plainBytes{}, of+".serializer", "")
 	}
 }

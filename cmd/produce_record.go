@@ -59,16 +59,20 @@ func (p *producer) parse(text []byte, stamp int64) (partition int, err error) {
 	r := &p.record
 	r.Timestamp, r.Headers = stamp, p.headers
 	partition = int(p.o.partition)
-	if p.parser != nil {
-		partition, err = p.parseJSON(text)
-		if err != nil {
+	switch {
+	case p.parser != nil:
+		if partition, err = p.parseJSON(text); err != nil {
 			return 0, err
 		}
-	} else {
-		r.Key, r.Value = p.splitter.Key(text)
-		if p.o.tombstone && len(r.Value) == 0 {
-			r.Value = nil
+	case p.o.reader.given:
+		if err := p.parseConsole(text); err != nil {
+			return 0, err
 		}
+	default:
+		r.Key, r.Value = p.splitter.Key(text)
+	}
+	if p.o.tombstone && len(r.Value) == 0 {
+		r.Value = nil
 	}
 	if p.key != nil {
 		r.Key = p.key
@@ -76,16 +80,34 @@ func (p *producer) parse(text []byte, stamp int64) (partition int, err error) {
 	return partition, nil
 }
 
+// parseConsole makes p.record of a line as Kafka's console producer does. The headers of
+// --header come behind its own.
+func (p *producer) parseConsole(line []byte) error {
+	r := &p.record
+	r.Headers = p.added
+	if err := p.o.console.Parse(line, r); err != nil {
+		return p.unreadable(err)
+	}
+	p.added = append(r.Headers, p.headers...)
+	r.Headers = p.added
+	return nil
+}
+
+// unreadable is an error about the newest piece of the input.
+func (p *producer) unreadable(err error) error {
+	e := store.Errorf(store.Failed, "INVALID_RECORD", "record %d of the input: %w", p.records, err)
+	if p.records > 1 {
+		e = e.WithHint("the records before it were sent")
+	}
+	return e
+}
+
 // parseJSON makes p.record of a line that fetch -J printed. What the line does not say
 // stays as it is.
 func (p *producer) parseJSON(line []byte) (partition int, err error) {
 	parsed, err := p.parser.Parse(line)
 	if err != nil {
-		e := store.Errorf(store.Failed, "INVALID_RECORD", "record %d of the input: %w", p.records, err)
-		if p.records > 1 {
-			e = e.WithHint("the records before it were sent")
-		}
-		return 0, e
+		return 0, p.unreadable(err)
 	}
 	r := &p.record
 	r.Key, r.Value = parsed.Key, parsed.Value

@@ -75,6 +75,7 @@ func adopt(env *Env, c *cobra.Command) {
 		c.RunE = func(c *cobra.Command, _ []string) error { return &usageError{cmd: c, msg: missingWord(c)} }
 		c.Args = cobra.NoArgs
 	}
+	spell(c)
 	check, run := c.Args, c.RunE
 	with := argumentFlag(c)
 	c.Args = func(c *cobra.Command, args []string) error { return argsError(c, check, with(args)) }

@@ -15,6 +15,7 @@ type topicDescribeOptions struct {
 	underReplicated bool
 	unavailable     bool
 	underMinISR     bool
+	atMinISR        bool
 }
 
 func newTopicDescribeCmd(env *Env) *cobra.Command {
@@ -22,8 +23,9 @@ func newTopicDescribeCmd(env *Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "describe [TOPIC]",
 		Short: "show leaders, replicas and in-sync replicas, or configs",
-		Long: `Show the partitions of one topic or of all. The three filters are Kafka's; with several of
-them a partition that meets any one is shown. With --configs: every config, its value and where it is from.`,
+		Long: `Show the partitions of one topic or of all. The filters are Kafka's; with several of them a
+partition that meets any one is shown. With --configs: every config, its value and where it
+is from.`,
 		Example: `  logdir topic describe orders
   logdir topic describe --under-replicated-partitions
   logdir topic describe orders --configs`,
@@ -38,6 +40,7 @@ them a partition that meets any one is shown. With --configs: every config, its 
 	f.BoolVar(&o.configs, "configs", false, "show configs instead")
 	f.BoolVar(&o.underReplicated, "under-replicated-partitions", false, "only partitions with replicas that are not in sync")
 	f.BoolVar(&o.unavailable, "unavailable-partitions", false, "only partitions without a leader")
+	f.BoolVar(&o.atMinISR, "at-min-isr-partitions", false, "only partitions with just min.insync.replicas in-sync replicas")
 	f.BoolVar(&o.underMinISR, "under-min-isr-partitions", false, "only partitions with fewer in-sync replicas than min.insync.replicas")
 	return c
 }
@@ -83,12 +86,13 @@ func (o topicDescribeOptions) report(m *cluster.Meta, topics []*cluster.Topic) r
 
 // shows applies the filters.
 func (o topicDescribeOptions) shows(m *cluster.Meta, t *cluster.Topic, p *cluster.Partition) bool {
-	if !o.underReplicated && !o.unavailable && !o.underMinISR {
+	if !o.underReplicated && !o.unavailable && !o.underMinISR && !o.atMinISR {
 		return true
 	}
 	minimum := min(m.Settings(t).Int(cluster.MinInSync), int64(len(p.Replicas)))
 	return o.underReplicated && len(p.ISR) < len(p.Replicas) ||
 		o.unavailable && (p.Leader == nil || !m.IsUp(*p.Leader)) ||
+		o.atMinISR && int64(len(p.ISR)) == minimum ||
 		o.underMinISR && int64(len(p.ISR)) < minimum
 }
 

@@ -64,11 +64,18 @@ func checkWords(root *cobra.Command, args []string) *usageError {
 	if err != nil || !c.HasSubCommands() {
 		return nil
 	}
+	if e := flagForWord(c, rest); c.HasParent() && e != nil {
+		return e
+	}
 	word, ok := firstWord(c, rest)
 	if !ok || strings.HasPrefix(word, cobra.ShellCompRequestCmd) {
 		return nil
 	}
 	e := &usageError{cmd: c, msg: fmt.Sprintf("%q is not a command of %s", word, c.CommandPath())}
+	if ours, ok := kafkaTool(word); ok && !c.HasParent() {
+		e.suggestion = c.CommandPath() + " " + ours
+		return e
+	}
 	if near := store.Nearest(word, subcommandNames(c)); near != "" {
 		e.suggestion = c.CommandPath() + " " + near
 	}

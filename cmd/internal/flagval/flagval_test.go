@@ -128,6 +128,22 @@ func TestDuration(t *testing.T) {
 	}
 }
 
+func TestISODuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"P7D": 168 * time.Hour, "PT1H30M": 90 * time.Minute, "P1DT2H3M4.5S": 26*time.Hour + 3*time.Minute + 4500*time.Millisecond,
+		"PT0S": 0, "PT90S": 90 * time.Second,
+	} {
+		if got, err := ParseISODuration(text); err != nil || got != want {
+			t.Errorf("%s: got %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "P", "PT", "P1DT", "1h", "P1H", "PT1D", "PT1.5H", "P99999999999D", "PT99999999999999999999S", "P106751DT999999H"} {
+		if got, err := ParseISODuration(text); err == nil {
+			t.Errorf("%q: got %v", text, got)
+		}
+	}
+}
+
 func TestUnescape(t *testing.T) {
 	for text, want := range map[string]string{
 		`a`: "a", `a\tb`: "a\tb", `\n\r\\`: "\n\r\\", `\x00\xff`: "\x00\xff", `\\n`: `\n`,
