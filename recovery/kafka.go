@@ -114,14 +114,20 @@ func (k *kafkaMaker) inTurn(removed []Change) error {
 	return k.written(parts)
 }
 
-// passingSnapshots drops the snapshots that a broker writes at one start and deletes at the
-// next, because they lie at the log start or beyond the log end: they would give a second
-// run work.
+// passingSnapshots drops the snapshots that a broker leaves at one start and deletes at the
+// next: they would give a second run work. They lie at the log start, beyond the log end, or
+// at no segment's base while there is a newer one like that (Kafka: removeStraySnapshots).
 func (k *kafkaMaker) passingSnapshots() {
-	for name := range k.out.Files {
+	stray := ""
+	for _, name := range slices.Sorted(maps.Keys(k.out.Files)) {
 		base, suffix, _ := segment.ParseName(name)
-		if suffix == segment.SnapshotSuffix && (base <= k.out.LogStart || base > k.out.LogEnd) {
+		switch {
+		case suffix != segment.SnapshotSuffix:
+		case base <= k.out.LogStart || base > k.out.LogEnd:
 			delete(k.out.Files, name)
+		case k.out.Files[segment.FileName(base, segment.LogSuffix)] == nil:
+			delete(k.out.Files, stray)
+			stray = name
 		}
 	}
 }
