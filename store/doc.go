@@ -58,7 +58,8 @@
 //
 // Compaction, which package cleaner does: segments are written beside as .cleaned, then
 // renamed to .swap, then moved in place. A reader takes a .swap for the segment that it will
-// be, so no crash in between hides a record from it.
+// be, so no crash in between hides a record from it; and where what it opens is not what it
+// listed, it lists the segments again. Settle ends what was interrupted.
 //
 // Creating a partition: all files, then a sync of the directory, then (one for many
 // partitions) of the log dir; package cluster publishes the topic last.

@@ -91,7 +91,8 @@ func (l *Locks) Group(ctx context.Context, group string) (io.Closer, error) {
 }
 
 // Coordinator locks a log of the coordinator, which all groups share, for the length of one
-// append. It is the lock of a partition, but nobody takes another one behind it.
+// append. It is the lock of a partition, but nobody takes another one behind it than that of
+// the folder's checkpoints.
 func (l *Locks) Coordinator(ctx context.Context, tp TopicPartition) (io.Closer, error) {
 	return l.Partition(ctx, tp)
 }

@@ -27,6 +27,7 @@ type Log struct {
 	config Config
 
 	bases     []int64           // of the segments, ascending, never empty once open
+	leftovers bool              // of a compaction stood there when the log was opened
 	active    *segment.Appender // of the last of them; nil after an error and once closed
 	end, size int64             // log end and bytes of the active segment when it was let go
 	seen      fs.FileInfo       // of its log, when this Log last looked or wrote
@@ -56,10 +57,8 @@ func (l *Log) open() error {
 	if err != nil {
 		return err
 	}
-	l.bases = l.bases[:0]
-	for _, s := range list.Segments {
-		l.bases = append(l.bases, s.Base)
-	}
+	l.leftovers = len(list.Leftovers) > 0
+	l.bases = basesOf(list, l.bases[:0])
 	if len(l.bases) == 0 {
 		l.bases = append(l.bases, l.config.LogStart)
 	}
@@ -174,12 +173,17 @@ func (l *Log) Epoch() int32 {
 // Epochs is the history of leader epochs. It is shared: look, do not change.
 func (l *Log) Epochs() checkpoint.Epochs { return l.epochs }
 
+// ActiveSize is the bytes of the active segment.
+func (l *Log) ActiveSize() int64 {
+	if l.active == nil {
+		return l.size
+	}
+	return l.active.Size()
+}
+
 // Size is the bytes of all segments together.
 func (l *Log) Size() (int64, error) {
-	total := l.size
-	if l.active != nil {
-		total = l.active.Size()
-	}
+	total := l.ActiveSize()
 	for _, base := range l.bases[:len(l.bases)-1] {
 		size, err := vfs.Size(l.fs, l.path(segment.FileName(base, segment.LogSuffix)))
 		if isNotExist(err) { // joined to the one before by a compaction, or deleted

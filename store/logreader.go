@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -142,6 +143,7 @@ type Cursor struct {
 	scan   *segment.Scanner
 	landed bool  // the scan began at an index entry, and no batch there was good yet
 	end    int64 // next offset after the last good batch, or corrupt.Unknown
+	missed int   // how often in a row a segment was not there any more
 	strays strays
 	err    error
 }
@@ -192,6 +194,8 @@ func (c *Cursor) takeDamage(d *corrupt.Error) bool {
 		return false
 	case d.NextOffset != corrupt.Unknown && d.NextOffset <= c.from:
 		return false
+	case c.isOutdated():
+		return false
 	case c.isStray(d) || c.err != nil:
 		return false
 	case d.NextPos == corrupt.Unknown && c.inLast() && c.stillWritten(d.Pos):
@@ -233,6 +237,7 @@ func (c *Cursor) open() bool {
 	if c.err != nil {
 		return false
 	}
+	c.missed = 0
 	c.next++
 	pos, err := c.begin()
 	if c.err = err; err != nil {
@@ -251,20 +256,46 @@ func (c *Cursor) relist() bool {
 		c.err = err
 		return false
 	}
-	missing, from := c.r.bases[c.next], max(c.from, c.end)
+	from := max(c.from, c.end)
+	c.missed++
 	switch {
-	case slices.Contains(r.bases, missing) && r.swapped[missing] == c.r.swapped[missing]:
+	case c.missed > patience || c.r.lists(r):
 		return false
 	case len(r.bases) == 0 || from < r.bases[0] && c.r.bases[0] < r.bases[0] && !c.toLastEntry:
 		c.err = Errorf(NotFound, "OFFSET_OUT_OF_RANGE", "%s: offset %d was deleted meanwhile, the log starts at %d now", c.r.dir, from, r.Start())
 		return false
 	}
-	c.r, c.next, c.err = r, r.at(from), nil
+	c.err = nil
+	c.goOn(r)
+	return true
+}
+
+// isOutdated tells, where something is wrong, whether the segments are others now: the one
+// that is open may have been put in the place of those that were listed. The cursor then
+// goes on by a new list.
+func (c *Cursor) isOutdated() bool {
+	r, err := OpenReader(c.r.fs, c.r.dir, c.r.o)
+	if err != nil || c.r.lists(r) {
+		c.err = err
+		return err != nil
+	}
+	c.leave()
+	c.goOn(r)
+	return true
+}
+
+// goOn lets the cursor go on where it is, by a new list of the segments.
+func (c *Cursor) goOn(r *LogReader) {
+	c.from, c.end = max(c.from, c.end), corrupt.Unknown
+	c.r, c.next = r, r.at(c.from)
 	if c.toLastEntry {
 		c.next = len(r.bases) - 1
 	}
-	c.from = from
-	return true
+}
+
+// lists tells whether another reader of the same log lists the same segments.
+func (r *LogReader) lists(o *LogReader) bool {
+	return slices.Equal(r.bases, o.bases) && maps.Equal(r.swapped, o.swapped)
 }
 
 // begin finds the position at which the scan of the segment begins.

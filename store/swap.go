@@ -15,12 +15,7 @@ import (
 // place, as a broker finds them when it starts: one that is not below every unfinished
 // segment is not finished itself.
 func pendingSwaps(list segment.Listing) []int64 {
-	unfinished := int64(math.MaxInt64)
-	for _, n := range list.Leftovers {
-		if strings.HasSuffix(n.Suffix, segment.CleanedSuffix) {
-			unfinished = min(unfinished, n.Base)
-		}
-	}
+	unfinished := firstUnfinished(list)
 	var bases []int64
 	for _, n := range list.Leftovers {
 		if n.Suffix == segment.LogSuffix+segment.SwapSuffix && n.Base < unfinished {
@@ -30,16 +25,42 @@ func pendingSwaps(list segment.Listing) []int64 {
 	return bases
 }
 
+// firstUnfinished is the lowest segment that a compaction has not finished; MaxInt64 if there
+// is none.
+func firstUnfinished(list segment.Listing) int64 {
+	first := int64(math.MaxInt64)
+	for _, n := range list.Leftovers {
+		if strings.HasSuffix(n.Suffix, segment.CleanedSuffix) {
+			first = min(first, n.Base)
+		}
+	}
+	return first
+}
+
+// patience is how often in a row a reader looks again for what somebody moves away.
+const patience = 10
+
 // present lists the segments that count in a partition directory: while a compaction moves
 // segments in place, or after it died there, those that wait stand for what they replace.
 func present(fs vfs.ReadFS, dir string) (bases []int64, swapped map[int64]bool, err error) {
+	for range patience {
+		bases, swapped, err = presentNow(fs, dir)
+		if !isNotExist(err) {
+			break
+		}
+		if there, err := vfs.Exists(fs, dir); !there || err != nil {
+			break
+		}
+	}
+	return bases, swapped, err
+}
+
+func presentNow(fs vfs.ReadFS, dir string) (bases []int64, swapped map[int64]bool, err error) {
 	list, err := segment.List(fs, dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, s := range list.Segments {
-		bases = append(bases, s.Base)
-	}
+	bases = basesOf(list, nil)
 	swaps := pendingSwaps(list)
 	if len(swaps) == 0 {
 		return bases, nil, nil
@@ -86,11 +107,16 @@ func (l *Log) relist() error {
 	if len(pendingSwaps(list)) > 0 {
 		return RefuseSwap(l.config.TopicPartition)
 	}
-	l.bases = l.bases[:0]
-	for _, s := range list.Segments {
-		l.bases = append(l.bases, s.Base)
-	}
+	l.bases = basesOf(list, l.bases[:0])
 	return nil
+}
+
+// basesOf appends the base offsets of the segments.
+func basesOf(list segment.Listing, dst []int64) []int64 {
+	for _, s := range list.Segments {
+		dst = append(dst, s.Base)
+	}
+	return dst
 }
 
 // RefuseSwap is the refusal to change closed segments of a partition in which an
