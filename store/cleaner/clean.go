@@ -26,6 +26,8 @@ type Options struct {
 	IndexInterval     int
 	// Now is the time by which horizons are set and tombstones expire, ms.
 	Now int64
+	// Keep tells records that stay although newer ones have their keys; nil: there are none.
+	Keep func(*record.Record) bool
 	// Keys bounds the keys of one pass; 0 is what Kafka's buffer of 128 MiB takes. What
 	// does not fit is left for the next pass.
 	Keys int

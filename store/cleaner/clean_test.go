@@ -2,7 +2,9 @@ package cleaner_test
 
 import (
 	gocontext "context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"logdir/store/record"
 	"logdir/store/segment"
 	"logdir/store/vfs"
+	"logdir/store/vfs/memfs"
 )
 
 func context(t any) gocontext.Context {
@@ -397,5 +400,64 @@ func TestReadingWhileSegmentsAreJoined(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int64{2, 4, 6}, rest); diff != "" || c.Err() != nil {
 		t.Errorf("%v: %s", c.Err(), diff)
+	}
+}
+
+func move(fsys *memfs.FS, m cleaner.Move) error {
+	if m.Cleaned != "" {
+		return fsys.Rename(m.Swap, m.Path)
+	}
+	if err := fsys.Remove(m.Path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// TestReadingByAnOldList: however far a reader has come when segments are joined behind its
+// back, once or twice, it goes on with what is left, in order and without damage.
+func TestReadingByAnOldList(t *testing.T) {
+	for come := range 6 {
+		for passes := range 3 {
+			t.Run(fmt.Sprintf("%d read, %d passes", come, passes), func(t *testing.T) { readByOldList(t, come, passes) })
+		}
+	}
+}
+
+func readByOldList(t *testing.T, come, passes int) {
+	const batches = 4
+	l := newLab(t)
+	grow := func(i int) {
+		l.append(plain(), fmt.Sprint("a=", i), fmt.Sprintf("k%d=%d", i, i))
+		l.roll()
+	}
+	for i := range batches {
+		grow(i)
+	}
+	c := l.reader().From(0)
+	defer c.Close()
+	want := []int64{1, 3, 5, 7} // the last offset of each batch
+	for range min(come, batches) {
+		if !c.Next() {
+			t.Fatal(c.Err())
+		}
+		want = want[1:]
+	}
+	for i := range passes {
+		grow(batches + i)
+		o := cleaner.Options{HighWatermark: l.logEnd(), SegmentBytes: 10_000, Now: l.now}
+		if !l.compactWith(o).Changed {
+			t.Fatal("nothing was compacted")
+		}
+	}
+	got := []int64{}
+	for c.Next() {
+		if d := c.Damage(); d != nil {
+			t.Fatal(d)
+		}
+		got = append(got, c.Batch().LastOffset())
+	}
+	got = got[:min(len(got), len(want))] // what came meanwhile may be seen, or not
+	if diff := cmp.Diff(want, got); diff != "" || c.Err() != nil {
+		t.Errorf("%v\n%s", c.Err(), diff)
 	}
 }

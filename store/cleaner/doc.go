@@ -27,6 +27,9 @@
 // written anew: base offset, last offset, producer, sequence, leader epoch, codec and
 // timestamp type stay.
 //
+// The logs of a cluster's coordinator are cleaned without being asked for, see Upkeep. There
+// the old bytes are not kept (step 2 below), and who writes next settles what a crash left.
+//
 // Only closed segments are cleaned, and of them only those that lie wholly below the last
 // stable offset. (Kafka also cleans the one in which that offset lies, and there takes
 // records of open transactions for committed ones.) Neighbours are joined while together

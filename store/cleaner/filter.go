@@ -101,8 +101,10 @@ func (f *filter) stays(b *record.Batch, r *record.Record) bool {
 	switch {
 	case b.IsControl() || r.Offset >= f.end:
 		return true
-	case r.Key == nil || f.keys.newer(r.Key, r.Offset):
+	case r.Key == nil:
 		return false
+	case f.keys.newer(r.Key, r.Offset):
+		return f.o.Keep != nil && f.o.Keep(r)
 	case r.Value != nil:
 		return true
 	case b.Format() < record.V2:

@@ -3,7 +3,7 @@ package cleaner_test
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -36,7 +36,7 @@ type lab struct {
 
 func newLab(t fataler) *lab {
 	l := &lab{t: t, fs: memfs.New(), now: moment, sequences: map[int64]int32{}}
-	if err := l.fs.MkdirAll(dir); err != nil {
+	if err := errors.Join(l.fs.MkdirAll(dir), l.fs.SyncDir(filepath.Dir(dir)), l.fs.SyncDir(".")); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -163,35 +163,12 @@ func (l *lab) compactWith(o cleaner.Options) *cleaner.Result {
 		if same, err := r.Unchanged(); !same || err != nil {
 			l.t.Fatalf("unchanged: %t, %v", same, err)
 		}
-		if err := install(l.fs, r); err != nil {
+		if err := r.Install(); err != nil {
 			l.t.Fatal(err)
 		}
 	}
 	l.firstDirty = r.FirstDirty
 	return r
-}
-
-// install makes the moves of a result.
-func install(fsys *memfs.FS, r *cleaner.Result) error {
-	if err := r.Promote(); err != nil {
-		return err
-	}
-	for _, m := range r.Moves() {
-		if err := move(fsys, m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func move(fsys *memfs.FS, m cleaner.Move) error {
-	if m.Cleaned != "" {
-		return fsys.Rename(m.Swap, m.Path)
-	}
-	if err := fsys.Remove(m.Path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // batches draws the log: a line for each batch, "0..2 p7 txn: 1 a=1, 2 b".

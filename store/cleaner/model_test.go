@@ -7,8 +7,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"logdir/store"
 	"logdir/store/cleaner"
 	"logdir/store/record"
+	"logdir/store/segment"
 	"logdir/store/vfs/faultfs"
 	"logdir/store/vfs/memfs"
 )
@@ -76,7 +78,13 @@ func (m *model) Wait(t *rapid.T) { m.now += rapid.Int64Range(1, 1500).Draw(t, "m
 // Compact makes a pass; now and then the power is cut in the middle of it first.
 func (m *model) Compact(t *rapid.T) {
 	if rapid.Bool().Draw(t, "crash") {
-		m.crash(rapid.IntRange(1, 12).Draw(t, "operation"))
+		tried := m.crash(rapid.IntRange(1, 60).Draw(t, "operation"), rapid.Uint64().Draw(t, "seed"))
+		m.checkNothingMissing(t, m.left(t), tried) // a reader does not wait until it is settled
+		m.do((*store.Log).Settle)
+		if list, err := segment.List(m.fs, dir); err != nil || len(list.Leftovers) > 0 {
+			t.Fatalf("left over: %v, %v", list.Leftovers, err)
+		}
+		m.checkNothingMissing(t, m.left(t), tried)
 	}
 	// One pass may leave markers that the next one dates, and segments that then can be joined.
 	for passes := len(m.reader().Segments()) + 3; m.compact().Changed; passes-- {
@@ -86,14 +94,24 @@ func (m *model) Compact(t *rapid.T) {
 	}
 }
 
-// crash dies while the new segments are written; what it leaves is in the way of the next
-// pass.
-func (m *model) crash(operation int) {
-	_, err := cleaner.Clean(context(m.t), faultfs.Wrap(m.fs, faultfs.CrashAt(operation)), m.reader(), m.options())
+// crash cuts the power while the new segments are written, or put in the place of the old
+// ones. What was appended is synced before. It returns how far the compaction would have come.
+func (m *model) crash(operation int, seed uint64) (firstDirty int64) {
+	m.do(func(log *store.Log) error {
+		_, err := log.Flush()
+		return err
+	})
+	firstDirty = m.firstDirty
+	r, err := cleaner.Clean(context(m.t), faultfs.Wrap(m.fs, faultfs.CrashAt(operation)), m.reader(), m.options())
+	if err == nil && r.Changed {
+		firstDirty = r.FirstDirty
+		err = r.Install()
+	}
 	if err != nil && !errors.Is(err, faultfs.ErrCrashed) {
 		m.t.Fatal(err)
 	}
-	m.fs = m.fs.CrashClone(memfs.CrashOptions{Unsynced: 1})
+	m.fs = m.fs.CrashClone(memfs.CrashOptions{Unsynced: 0.5, Seed: seed})
+	return firstDirty
 }
 
 // outcome tells whether a record counts: of no transaction, or of one that committed. known is
@@ -113,31 +131,45 @@ func (m *model) Check(t *rapid.T) {
 	if end := m.logEnd(); end != m.next {
 		t.Fatalf("the log ends at %d, want %d", end, m.next)
 	}
-	left := m.left(t)
-	last := map[string]int64{}
+	left, last := m.left(t), m.lastOfKeys(m.firstDirty)
 	for offset, w := range m.records {
-		if counts, known := m.outcome(w); counts && known && w.key != "" && offset < m.firstDirty {
-			last[w.key] = max(last[w.key], offset+1)
+		counts, _ := m.outcome(w)
+		if offset < m.firstDirty && left[offset] && (!counts || w.key == "" || !last[offset]) {
+			t.Fatalf("offset %d (%+v) is there, and should have been compacted away (first dirty %d)", offset, w, m.firstDirty)
 		}
 	}
+	m.checkNothingMissing(t, left, m.firstDirty)
+}
+
+// checkNothingMissing requires all records that a compaction of what stands below firstDirty
+// leaves, whether or not it came to its end.
+func (m *model) checkNothingMissing(t *rapid.T, left map[int64]bool, firstDirty int64) {
+	last := m.lastOfKeys(firstDirty)
 	for offset, w := range m.records {
-		m.judge(t, offset, w, left[offset], last[w.key] == offset+1)
+		counts, _ := m.outcome(w)
+		switch {
+		case left[offset]:
+		case offset >= firstDirty:
+			t.Fatalf("offset %d (%+v) is gone, and was not compacted yet (first dirty %d)", offset, w, firstDirty)
+		case counts && last[offset] && w.value != "-":
+			t.Fatalf("offset %d (%+v) is gone, and is the last of its key", offset, w)
+		}
 	}
 }
 
-// judge holds one record to its fate. last says that it is the last of its key in the part
-// that was compacted.
-func (m *model) judge(t *rapid.T, offset int64, w written, there, last bool) {
-	counts, _ := m.outcome(w)
-	compacted := offset < m.firstDirty
-	switch {
-	case !compacted && !there:
-		t.Fatalf("offset %d (%+v) is gone, and was not compacted yet (first dirty %d)", offset, w, m.firstDirty)
-	case compacted && there && (!counts || w.key == "" || !last):
-		t.Fatalf("offset %d (%+v) is there, and should have been compacted away (first dirty %d)", offset, w, m.firstDirty)
-	case compacted && !there && counts && last && w.key != "" && w.value != "-":
-		t.Fatalf("offset %d (%+v) is gone, and is the last of its key", offset, w)
+// lastOfKeys are the offsets of the records below firstDirty that are the last with their key.
+func (m *model) lastOfKeys(firstDirty int64) map[int64]bool {
+	at := map[string]int64{}
+	for offset, w := range m.records {
+		if counts, known := m.outcome(w); counts && known && w.key != "" && offset < firstDirty {
+			at[w.key] = max(at[w.key], offset+1)
+		}
 	}
+	last := map[int64]bool{}
+	for _, next := range at {
+		last[next-1] = true
+	}
+	return last
 }
 
 // left reads which records are in the log, and that they are as they were.

@@ -68,6 +68,38 @@ func (r *Result) Promote() error {
 	return nil
 }
 
+// Install puts the result in place for good: Promote, and then the moves. The old bytes are
+// gone then; what is interrupted, store.Log.Settle ends.
+func (r *Result) Install() error {
+	if err := r.Promote(); err != nil {
+		return err
+	}
+	moves := r.Moves()
+	renames := slices.IndexFunc(moves, func(m Move) bool { return m.Swap != "" })
+	for i, m := range moves {
+		if i == renames { // from here on nobody can tell any more what was joined
+			if err := r.fs.SyncDir(r.dir); err != nil {
+				return err
+			}
+		}
+		if err := r.move(m); err != nil {
+			return err
+		}
+	}
+	return r.fs.SyncDir(r.dir)
+}
+
+func (r *Result) move(m Move) error {
+	if m.Swap != "" {
+		return r.fs.Rename(m.Swap, m.Path)
+	}
+	err := r.fs.Remove(m.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // Discard removes what the pass wrote, if it was not moved in place.
 func (r *Result) Discard() error {
 	var errs []error

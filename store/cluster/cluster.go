@@ -27,6 +27,8 @@ type Options struct {
 	Fsync store.Fsync
 	// Fail decides about failpoints.
 	Fail store.Failpoints
+	// CoordinatorBytes takes the place of DefaultCoordinatorBytes, unless 0.
+	CoordinatorBytes int64
 }
 
 // Cluster is a data directory of ours, open for writing. It may be used by several
@@ -62,6 +64,9 @@ func Open(fsys vfs.FS, path string, o Options) (*Cluster, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.CoordinatorBytes == 0 {
+		o.CoordinatorBytes = DefaultCoordinatorBytes
+	}
 	c := &Cluster{
 		fs: fsys, path: path, o: o, held: map[string]io.Closer{},
 		locks: store.NewLocks(fsys, filepath.Join(path, LocksDir), o.LockTimeout),
@@ -93,6 +98,10 @@ func (c *Cluster) Locks() *store.Locks { return c.locks }
 
 // Now is the time by the cluster's clock.
 func (c *Cluster) Now() time.Time { return c.o.Now() }
+
+// CoordinatorBytes is how large the active segment of a log of the coordinator becomes
+// before it is compacted.
+func (c *Cluster) CoordinatorBytes() int64 { return c.o.CoordinatorBytes }
 
 // Info writes a line to the structured log, from one of the components: group,
 // dlq and so on.

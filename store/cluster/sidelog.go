@@ -60,8 +60,14 @@ func (s *SideLog) held() bool {
 	return err == nil && held
 }
 
-// segmentBytes is the size at which side logs roll: Kafka's offsets.topic.segment.bytes.
-const segmentBytes = 100 << 20
+const (
+	// segmentBytes is the size at which side logs roll: Kafka's offsets.topic.segment.bytes.
+	segmentBytes = 100 << 20
+	// DefaultCoordinatorBytes is how large the active segment of a log of the coordinator
+	// becomes before it is compacted. Every command replays the log from its start, so it is
+	// a fraction of segmentBytes, and still the history of some ten thousand commits.
+	DefaultCoordinatorBytes = 2 << 20
+)
 
 // Open opens the log for writing and makes it if need be. The caller holds the lock.
 func (s *SideLog) Open(ctx context.Context) (*store.Log, error) {
@@ -75,11 +81,15 @@ func (s *SideLog) Open(ctx context.Context) (*store.Log, error) {
 	if err != nil {
 		return nil, err
 	}
+	cleaned, err := s.Cleaned()
+	if err != nil {
+		return nil, err
+	}
 	o := s.cluster.o
 	log, err := store.OpenLog(s.cluster.fs, s.Dir(), store.Config{
 		TopicPartition: s.tp, DataDir: s.folder,
 		Name:     filepath.Join(filepath.Base(s.folder), s.tp.Dir()),
-		LogStart: start, Fsync: o.Fsync, Now: o.Now,
+		LogStart: start, RecoveryPoint: cleaned, Fsync: o.Fsync, Now: o.Now,
 		SegmentBytes: segmentBytes, SegmentMs: math.MaxInt64, MaxMessageBytes: math.MaxInt32,
 	})
 	if err != nil {
@@ -102,7 +112,7 @@ func (s *SideLog) create(ctx context.Context) error {
 	if err := fsys.MkdirAll(s.folder); err != nil {
 		return err
 	}
-	if err := s.dropStart(ctx); err != nil {
+	if err := s.dropLines(ctx); err != nil {
 		return err
 	}
 	return store.CreatePartition(fsys, s.Dir(), s.topicID(), record.V2)
@@ -143,21 +153,20 @@ func (s *SideLog) Reader() (*store.LogReader, error) {
 }
 
 // start is the checkpointed log start offset.
-func (s *SideLog) start() (int64, error) {
-	lines, err := checkpoint.ReadOffsets(s.cluster.fs, filepath.Join(s.folder, checkpoint.LogStartFile))
-	if err != nil {
-		return 0, err
-	}
-	offset, _ := lines.Get(s.tp.Topic, s.tp.Partition)
-	return offset, nil
-}
+func (s *SideLog) start() (int64, error) { return s.checkpointed(checkpoint.LogStartFile) }
 
 // SetStart moves the log start offset, as delete-records does.
 func (s *SideLog) SetStart(ctx context.Context, offset int64) error {
-	return s.editStarts(ctx, func(lines *checkpoint.Offsets) bool {
-		lines.Set(s.tp.Topic, s.tp.Partition, offset)
-		return true
-	})
+	return s.edit(ctx, checkpoint.LogStartFile, s.set(offset))
+}
+
+// Cleaned is the offset up to which the log was compacted, and all that is left of it
+// synced; 0 if it never was.
+func (s *SideLog) Cleaned() (int64, error) { return s.checkpointed(checkpoint.CleanerFile) }
+
+// SetCleaned notes how far a compaction came.
+func (s *SideLog) SetCleaned(ctx context.Context, offset int64) error {
+	return s.edit(ctx, checkpoint.CleanerFile, s.set(offset))
 }
 
 // Remove deletes the log. The caller holds the lock.
@@ -167,24 +176,44 @@ func (s *SideLog) Remove(ctx context.Context) error {
 	if err := fsys.Rename(s.Dir(), doomed); err != nil {
 		return err
 	}
-	if err := errors.Join(fsys.SyncDir(s.folder), s.dropStart(ctx), vfs.RemoveAll(fsys, doomed)); err != nil {
+	if err := errors.Join(fsys.SyncDir(s.folder), s.dropLines(ctx), vfs.RemoveAll(fsys, doomed)); err != nil {
 		return err
 	}
 	return fsys.SyncDir(s.folder)
 }
 
-func (s *SideLog) dropStart(ctx context.Context) error {
-	return s.editStarts(ctx, func(lines *checkpoint.Offsets) bool { return lines.Delete(s.tp.Topic, s.tp.Partition) })
+// dropLines forgets what earlier logs of the same name had come to.
+func (s *SideLog) dropLines(ctx context.Context) error {
+	drop := func(lines *checkpoint.Offsets) bool { return lines.Delete(s.tp.Topic, s.tp.Partition) }
+	return errors.Join(s.edit(ctx, checkpoint.LogStartFile, drop), s.edit(ctx, checkpoint.CleanerFile, drop))
 }
 
-// editStarts changes the log-start-offset-checkpoint of the folder under its lock.
-func (s *SideLog) editStarts(ctx context.Context, edit func(*checkpoint.Offsets) (changed bool)) (err error) {
+// checkpointed is the log's line in a checkpoint file of the folder, 0 if it has none.
+func (s *SideLog) checkpointed(file string) (int64, error) {
+	lines, err := checkpoint.ReadOffsets(s.cluster.fs, filepath.Join(s.folder, file))
+	if err != nil {
+		return 0, err
+	}
+	offset, _ := lines.Get(s.tp.Topic, s.tp.Partition)
+	return offset, nil
+}
+
+// set sets the log's line.
+func (s *SideLog) set(offset int64) func(*checkpoint.Offsets) bool {
+	return func(lines *checkpoint.Offsets) bool {
+		lines.Set(s.tp.Topic, s.tp.Partition, offset)
+		return true
+	}
+}
+
+// edit changes a checkpoint file of the folder under its lock.
+func (s *SideLog) edit(ctx context.Context, file string, edit func(*checkpoint.Offsets) (changed bool)) (err error) {
 	lock, err := s.cluster.locks.Named(ctx, "checkpoints."+filepath.Base(s.folder))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	name := filepath.Join(s.folder, checkpoint.LogStartFile)
+	name := filepath.Join(s.folder, file)
 	lines, err := checkpoint.ReadOffsets(s.cluster.fs, name)
 	if err != nil {
 		return err
