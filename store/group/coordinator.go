@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"logdir/store"
+	"logdir/store/cleaner"
 	"logdir/store/cluster"
 	"logdir/store/record"
 )
@@ -30,7 +31,8 @@ type Coordinator struct {
 
 	mu      sync.Mutex
 	state   *State
-	next    int64      // the first offset of the log that is not in state
+	next    int64 // the first offset of the log that is not in state
+	upkeep  cleaner.Upkeep
 	log     *store.Log // once something was appended
 	builder *record.Builder
 	frame   []byte // reused
@@ -38,10 +40,15 @@ type Coordinator struct {
 
 // NewCoordinator returns the coordinator of a cluster. It opens no file.
 func NewCoordinator(c *cluster.Cluster) *Coordinator {
-	return &Coordinator{
+	co := &Coordinator{
 		cluster: c, side: c.CoordinatorLog(store.TopicPartition{Topic: Topic}),
 		state: NewState(), builder: record.NewBuilder(),
 	}
+	co.upkeep = cleaner.Upkeep{
+		Cluster: c, Side: co.side,
+		Keep: func() (func(*record.Record) bool, error) { return co.state.needs, co.catchUp() },
+	}
+	return co
 }
 
 // change is one change of a group, made while its lock is held.
@@ -140,14 +147,19 @@ func (c *Coordinator) append(ctx context.Context) (err error) {
 	return err
 }
 
-// open is the log, opened or brought up to date. The caller holds its lock.
+// open is the log, opened or brought up to date, and compacted if that is due. The caller
+// holds its lock.
 func (c *Coordinator) open(ctx context.Context) (*store.Log, error) {
-	if c.log != nil {
-		return c.log, c.log.Refresh()
-	}
 	var err error
-	c.log, err = c.side.Open(ctx)
-	return c.log, err
+	if c.log != nil {
+		err = c.log.Refresh()
+	} else {
+		c.log, err = c.side.Open(ctx)
+	}
+	if err != nil {
+		return c.log, err
+	}
+	return c.log, c.upkeep.Do(ctx, c.log)
 }
 
 // Close syncs what was written, unless nothing is to be synced, and closes the log.

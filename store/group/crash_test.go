@@ -24,9 +24,12 @@ func settled(t *testing.T, before ...func(*lab)) *memfs.FS {
 	return l.fs.(*memfs.FS).CrashClone(memfs.CrashOptions{Unsynced: 1})
 }
 
-// runOn is one command on a file system.
-func runOn(fs vfs.FS, do func(*Coordinator) error) error {
-	c, err := cluster.Open(fs, dataDir, cluster.Options{Now: func() time.Time { return time.UnixMilli(1767225600000) }})
+// runOn is one command on a file system, with a coordinator that compacts its log as soon as
+// it has so many bytes; 0 for the default.
+func runOn(fs vfs.FS, small int64, do func(*Coordinator) error) error {
+	c, err := cluster.Open(fs, dataDir, cluster.Options{
+		Now: func() time.Time { return time.UnixMilli(1767225600000) }, CoordinatorBytes: small,
+	})
 	if err != nil {
 		return err
 	}
@@ -38,7 +41,7 @@ func runOn(fs vfs.FS, do func(*Coordinator) error) error {
 // summary is all that the coordinator's log says, and what is wrong with it.
 func summary(fs *memfs.FS) (string, error) {
 	var text strings.Builder
-	err := runOn(fs, func(co *Coordinator) error {
+	err := runOn(fs, 0, func(co *Coordinator) error {
 		groups, err := co.Groups()
 		for _, g := range groups {
 			fmt.Fprintf(&text, "%s at %d:", g.ID, g.Generation())
@@ -91,11 +94,11 @@ func TestCrashAtEveryOperation(t *testing.T) {
 			return err
 		}},
 	} {
-		t.Run(c.name, func(t *testing.T) { crashSweep(t, c.do, c.before...) })
+		t.Run(c.name, func(t *testing.T) { crashSweep(t, 0, c.do, c.before...) })
 	}
 }
 
-func crashSweep(t *testing.T, do func(*Coordinator) error, before ...func(*lab)) {
+func crashSweep(t *testing.T, small int64, do func(*Coordinator) error, before ...func(*lab)) {
 	start := settled(t, before...)
 	clone := func() *memfs.FS { return start.CrashClone(memfs.CrashOptions{Unsynced: 1}) }
 	was, err := summary(clone())
@@ -103,11 +106,11 @@ func crashSweep(t *testing.T, do func(*Coordinator) error, before ...func(*lab))
 		t.Fatal(err)
 	}
 	total := faultfs.Wrap(clone(), nil)
-	if err := runOn(total, do); err != nil {
+	if err := runOn(total, small, do); err != nil {
 		t.Fatal(err)
 	}
 	after := clone()
-	if err := runOn(after, do); err != nil {
+	if err := runOn(after, small, do); err != nil {
 		t.Fatal(err)
 	}
 	is, err := summary(after)
@@ -117,7 +120,7 @@ func crashSweep(t *testing.T, do func(*Coordinator) error, before ...func(*lab))
 	torn := 0
 	for n := 1; n <= total.Ops()+1; n++ {
 		fs := clone()
-		answered := runOn(faultfs.Wrap(fs, faultfs.CrashAt(n)), do) == nil
+		answered := runOn(faultfs.Wrap(fs, faultfs.CrashAt(n)), small, do) == nil
 		for _, cut := range powerCuts() {
 			left := fs.CrashClone(cut)
 			got, err := summary(left)
@@ -128,7 +131,7 @@ func crashSweep(t *testing.T, do func(*Coordinator) error, before ...func(*lab))
 			case err != nil, got != is && (answered || got != was):
 				t.Fatalf("crash at operation %d of %d, %+v: %q, %v\nwas %q\nis  %q", n, total.Ops(), cut, got, err, was, is)
 			}
-			if err := runOn(left, do); err != nil {
+			if err := runOn(left, small, do); err != nil {
 				t.Fatalf("again after operation %d, %+v: %v", n, cut, err)
 			}
 			if got, err := summary(left); got != is || err != nil {

@@ -32,6 +32,9 @@
 // generation, in which an Assignor gives each partition one owner. Nothing else does: no timer
 // runs, and no member notices anything before it asks.
 //
+// The log is compacted when it has grown (cleaner.Upkeep). Of a group's metadata more than the
+// last record stays then: those of all generations since one of its members has what it has.
+//
 // A View is what a member believes, which a real client has in memory: the generation that
 // it knows, its partitions and its positions. It is written after the log, and only under the
 // group's lock; to lose it loses what was read and not committed, as the death of a client

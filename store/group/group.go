@@ -38,6 +38,7 @@ type Group struct {
 	topics        *names             // those of offsets, shared by all groups of a State
 	offsets       map[place]kept
 	owners        map[store.TopicPartition]ownership // of a classic group
+	ownedSince    int64                              // the offset of the first record that owners come from
 }
 
 // Member is one member, of any kind of group.

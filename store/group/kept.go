@@ -43,13 +43,6 @@ func (g *Group) commit(at place, k kept) {
 	}
 }
 
-// uncommit drops the offset of a partition.
-func (g *Group) uncommit(topic string, partition int32) {
-	if number, ok := g.topics.numbers[topic]; ok {
-		delete(g.offsets, place{number, partition})
-	}
-}
-
 // Offset is the committed offset of a partition.
 func (g *Group) Offset(tp store.TopicPartition) (p Position, ok bool) {
 	number, ok := g.topics.numbers[tp.Topic]

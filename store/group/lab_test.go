@@ -23,6 +23,8 @@ type lab struct {
 	now time.Time
 	// armed is the failpoint that fires.
 	armed string
+	// small is the size from which on the coordinator's log is compacted; 0 for the default.
+	small int64
 }
 
 // fataler is what tests and properties have in common.
@@ -59,7 +61,7 @@ func newLab(t fataler, topics ...string) *lab {
 
 func (l *lab) open(t fataler) *cluster.Cluster {
 	t.Helper()
-	c, err := cluster.Open(l.fs, dataDir, cluster.Options{Now: func() time.Time { return l.now }, Fail: l, LockTimeout: time.Minute})
+	c, err := cluster.Open(l.fs, dataDir, cluster.Options{Now: func() time.Time { return l.now }, Fail: l, LockTimeout: time.Minute, CoordinatorBytes: l.small})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,24 +1,33 @@
 package group
 
-import "logdir/store"
+import (
+	"logdir/store"
+	"logdir/store/record"
+)
 
 // ownership says whose a partition is, and since which generation without a break.
 type ownership struct {
 	member     string
 	generation int32
+	at         int64 // the offset of that generation's record
 }
 
-// noteOwners compares the assignment of a classic group with the one before.
-func (g *Group) noteOwners() {
+// noteOwners compares the assignment of a classic group, in the record at an offset, with
+// the one before. Where generations are missing in between nobody had anything all along:
+// compaction leaves what needs allows it to take.
+func (g *Group) noteOwners(at int64, next *Metadata) {
 	now := map[store.TopicPartition]ownership{}
-	for i := range g.Classic.Members {
-		m := &g.Classic.Members[i]
+	follows := g.Classic != nil && next.Generation <= g.Classic.Generation+1
+	g.ownedSince = at
+	for i := range next.Members {
+		m := &next.Members[i]
 		for _, tp := range m.Partitions() {
 			o, had := g.owners[tp]
-			if !had || o.member != m.MemberID {
-				o = ownership{m.MemberID, g.Classic.Generation}
+			if !had || !follows || o.member != m.MemberID {
+				o = ownership{m.MemberID, next.Generation, at}
 			}
 			now[tp] = o
+			g.ownedSince = min(g.ownedSince, o.at)
 		}
 	}
 	g.owners = now
@@ -32,4 +41,20 @@ func (g *Group) Owner(tp store.TopicPartition) string { return g.owners[tp].memb
 func (g *Group) keeps(member string, tp store.TopicPartition, since int32) bool {
 	o := g.owners[tp]
 	return o.member == member && o.generation <= since
+}
+
+// needs tells whether a record counts although a newer one has its key: generations count
+// from the first on that gave a member a partition which it still has. Kafka's records do
+// not tell since when.
+func (s *State) needs(r *record.Record) bool {
+	t, err := RecordTypes.OfKey(r.Key)
+	if err != nil || t.Type != TypeGroupMetadata || r.Value == nil {
+		return false
+	}
+	key, err := ParseKey(r.Key)
+	if err != nil {
+		return false
+	}
+	g, ok := s.groups[Of(&key)]
+	return ok && g.Classic != nil && r.Offset >= g.ownedSince
 }

@@ -28,12 +28,12 @@ var meanings = map[int16]meaning{
 	17: {Streams, groupEpoch}, 19: {Streams, memberMetadata}, 20: {Streams, targetMetadata}, 22: {Streams, currentMember},
 }
 
-// take applies a record that is no offset commit.
-func (g *Group) take(key *Key, v *Value) {
+// take applies the record at an offset, which is no offset commit.
+func (g *Group) take(at int64, key *Key, v *Value) {
 	if key.Type == TypeGroupMetadata {
 		m := MetadataOf(key, v)
+		g.noteOwners(at, &m)
 		g.Classic, g.Kind = &m, Classic
-		g.noteOwners()
 		return
 	}
 	means, ok := meanings[key.Type]

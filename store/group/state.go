@@ -120,7 +120,7 @@ func (s *State) applyCommit(t RecordType, b *record.Batch, r *record.Record) {
 		return
 	}
 	if r.Value == nil {
-		s.bury(string(c.group), func(g *Group) { g.uncommit(string(c.topic), c.partition) })
+		s.buryCommit(&c)
 		return
 	}
 	if c.readValue(t, r.Value) != nil {
@@ -152,7 +152,7 @@ func (s *State) applyOther(r *record.Record) {
 	if err != nil {
 		return
 	}
-	s.group(Of(&key)).take(&key, &value)
+	s.group(Of(&key)).take(r.Offset, &key, &value)
 }
 
 // group finds or makes a group.
@@ -163,6 +163,16 @@ func (s *State) group(id string) *Group {
 		s.groups[id] = g
 	}
 	return g
+}
+
+// buryCommit takes the tombstone of an offset, which also ends those that wait for a
+// transaction to commit.
+func (s *State) buryCommit(c *rawCommit) {
+	at := place{s.topics.number(c.topic), c.partition}
+	s.bury(string(c.group), func(g *Group) { delete(g.offsets, at) })
+	for id, all := range s.pending {
+		s.pending[id] = slices.DeleteFunc(all, func(w waiting) bool { return w.group == string(c.group) && w.at == at })
+	}
 }
 
 // bury takes a tombstone. A group of which nothing is left is gone.

@@ -160,6 +160,15 @@ func TestTransactionalCommits(t *testing.T) {
 	s.mark(9, record.Commit)
 	s.want("g classic Empty -1: 0=8")
 
+	// What is deleted does not come back when a transaction commits that had it before.
+	s.commit(9, "g", 0, 9)
+	s.commit(9, "g", 1, 9)
+	s.commit(-1, "g", 0, -1)
+	s.mark(9, record.Commit)
+	s.want("g classic Empty -1: 1=9")
+	s.commit(-1, "g", 0, 8)
+	s.commit(-1, "g", 1, -1)
+
 	// A transaction that is open at the end of one log is not that of another.
 	s.commit(9, "g", 0, 99)
 	s.state.EndLog()
@@ -188,6 +197,24 @@ func TestClassicGroup(t *testing.T) {
 	s.want("c classic Stable 1: w@/h[]", "g classic Empty 5:")
 	s.put(TypeGroupMetadata, "g", "", nil)
 	s.want("c classic Stable 1: w@/h[]")
+}
+
+// A member has had a partition all along only as far as no generation is missing: compaction
+// took those that nobody has anything from.
+func TestMissingGenerations(t *testing.T) {
+	blob, err := appendAssignment(nil, []store.TopicPartition{tp("orders", 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScript(t)
+	for _, c := range []struct{ generation, since int32 }{{1, 1}, {2, 1}, {4, 4}, {5, 4}} {
+		s.put(TypeGroupMetadata, "g", "", object("protocolType", "consumer", "generation", int64(c.generation),
+			"members", []any{object("memberId", "a", "assignment", blob)}))
+		g, _ := s.state.Group("g")
+		if got := g.owners[tp("orders", 0)]; got.member != "a" || got.generation != c.since {
+			t.Errorf("generation %d: %+v, want since %d", c.generation, got, c.since)
+		}
+	}
 }
 
 // A group whose coordinator assigns: epochs tell its state.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"logdir/store"
+	"logdir/store/cleaner"
 	"logdir/store/client"
 	"logdir/store/cluster"
 	"logdir/store/record"
@@ -25,6 +26,7 @@ type Coordinator struct {
 	identities client.Identities
 
 	mu      sync.Mutex
+	upkeep  cleaner.Upkeep
 	known   *Transactions
 	next    int64      // the first offset of the log that is not in known
 	log     *store.Log // once something was written
@@ -34,9 +36,11 @@ type Coordinator struct {
 
 // NewCoordinator returns the coordinator of a cluster. It opens no file.
 func NewCoordinator(c *cluster.Cluster) *Coordinator {
+	side := c.CoordinatorLog(store.TopicPartition{Topic: Topic})
 	return &Coordinator{
-		cluster: c, side: c.CoordinatorLog(store.TopicPartition{Topic: Topic}), identities: client.NewIdentities(c),
-		known: NewTransactions(), builder: record.NewBuilder(),
+		cluster: c, side: side, identities: client.NewIdentities(c),
+		upkeep: cleaner.Upkeep{Cluster: c, Side: side},
+		known:  NewTransactions(), builder: record.NewBuilder(),
 	}
 }
 
@@ -158,6 +162,9 @@ func (c *Coordinator) append(ctx context.Context) (err error) {
 		err = c.log.Refresh()
 	}
 	if err != nil {
+		return err
+	}
+	if err := c.upkeep.Do(ctx, c.log); err != nil {
 		return err
 	}
 	if _, err := c.log.Append(c.frame, 0); err != nil {

@@ -147,9 +147,16 @@ func transactionsOf(t *testing.T, l *lab) (out []string) {
 
 // TestCrashInCommit cuts the power at every operation of a commit. What the next command finds
 // is open still, or is committed once it goes on: in all partitions and with the offset,
-// with one marker each.
+// with one marker each. So it is where each step compacts the coordinator's logs.
 func TestCrashInCommit(t *testing.T) {
+	t.Run("as it is", func(t *testing.T) { crashInCommit(t, 0, 1) })
+	t.Run("compacting", func(t *testing.T) { crashInCommit(t, 1, 3) })
+}
+
+// crashInCommit tries every step-th operation.
+func crashInCommit(t *testing.T, small int64, step int) {
 	base := newLab(t)
+	base.small = small
 	begun(t, base, "x")
 	must(t, base.produce("x", txn.AnyEpoch, 0, "a"))
 	must(t, base.produce("x", txn.AnyEpoch, 1, "b"))
@@ -157,20 +164,20 @@ func TestCrashInCommit(t *testing.T) {
 	fresh := func() *memfs.FS { return base.fs.(*memfs.FS).CrashClone(memfs.CrashOptions{Unsynced: 1}) }
 	const none, all = "0: | 1: | g -", "0: a | 1: b | g 5"
 	commit := func(fs vfs.FS) error {
-		_, err := (&lab{fs: fs, now: moment}).end("x", txn.AnyEpoch, true)
+		_, err := (&lab{fs: fs, now: moment, small: small}).end("x", txn.AnyEpoch, true)
 		return err
 	}
 	whole := faultfs.Wrap(fresh(), nil)
 	must(t, commit(whole))
 	decided := 0
-	for n := 1; n <= whole.Ops(); n++ {
+	for n := 1; n <= whole.Ops(); n += step {
 		mem := fresh()
 		if err := commit(faultfs.Wrap(mem, faultfs.CrashAt(n))); err == nil {
 			t.Fatalf("crash at operation %d: no error", n)
 		}
 		for _, cut := range []memfs.CrashOptions{{Unsynced: 0}, {Unsynced: 1}, {Unsynced: 0.5, Seed: 1}, {Unsynced: 0.5, Seed: 2}} {
 			when := fmt.Sprintf("crash at operation %d, %+v", n, cut)
-			l := &lab{fs: mem.CrashClone(cut), now: moment}
+			l := &lab{fs: mem.CrashClone(cut), now: moment, small: small}
 			if repaired := l.cutTails(t); repaired {
 				when += ", torn tail cut"
 			}

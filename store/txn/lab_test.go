@@ -39,6 +39,7 @@ type lab struct {
 	fs    vfs.FS
 	now   int64
 	armed string // the failpoint that fires
+	small int64  // the size from which on the coordinator's logs are compacted; 0 for the default
 }
 
 var errFailpoint = errors.New("the failpoint fired")
@@ -70,7 +71,7 @@ func newLab(t fataler) *lab {
 
 func (l *lab) open(t fataler) *cluster.Cluster {
 	t.Helper()
-	c, err := cluster.Open(l.fs, dataDir, cluster.Options{Now: func() time.Time { return time.UnixMilli(l.now) }, Fail: l})
+	c, err := cluster.Open(l.fs, dataDir, cluster.Options{Now: func() time.Time { return time.UnixMilli(l.now) }, Fail: l, CoordinatorBytes: l.small})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func (l *lab) open(t fataler) *cluster.Cluster {
 
 // run is one command: a coordinator for as long as do takes.
 func (l *lab) run(do func(*cluster.Cluster, *txn.Coordinator) error) error {
-	c, err := cluster.Open(l.fs, dataDir, cluster.Options{Now: func() time.Time { return time.UnixMilli(l.now) }, Fail: l})
+	c, err := cluster.Open(l.fs, dataDir, cluster.Options{Now: func() time.Time { return time.UnixMilli(l.now) }, Fail: l, CoordinatorBytes: l.small})
 	if err != nil {
 		return err
 	}

@@ -160,7 +160,7 @@ func (m *txnModel) Crash(t *rapid.T) {
 		t.Skip("nothing is open")
 	}
 	mem := m.fs.(*memfs.FS)
-	_, err := (&lab{fs: vfs.FS(faultfs.Wrap(mem, faultfs.CrashAt(rapid.IntRange(1, 40).Draw(t, "operation")))), now: m.now}).end(r.id, r.epoch, commit)
+	_, err := (&lab{fs: vfs.FS(faultfs.Wrap(mem, faultfs.CrashAt(rapid.IntRange(1, 40).Draw(t, "operation")))), now: m.now, small: m.small}).end(r.id, r.epoch, commit)
 	m.fs = mem.CrashClone(memfs.CrashOptions{Unsynced: 0.5, Seed: rapid.Uint64().Draw(t, "seed")})
 	m.cutTails(t)
 	ended, ferr := m.finish()
@@ -219,10 +219,12 @@ func transactions(t fataler, l *lab) []txn.Transaction {
 	return known.All()
 }
 
-// TestModel runs random transactions of two ids with several runs each.
+// TestModel runs random transactions of two ids with several runs each, on a coordinator that
+// never compacts its logs, or after every few steps.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &txnModel{lab: newLab(rt), offset: -1}
+		m.small = rapid.SampledFrom([]int64{0, 0, 600}).Draw(rt, "small")
 		rt.Repeat(map[string]func(*rapid.T){
 			"begin": m.Begin, "produce": m.Produce, "produce more": m.Produce, "send offset": m.SendOffset,
 			"end": m.End, "crash": m.Crash,
