@@ -163,11 +163,13 @@ func kafkaName(err error, exit int) string {
 
 // printErrors writes one line for each error, and its hint; with --json one object.
 func (e *Env) printErrors(cmd *cobra.Command, err error) {
+	told := map[problem]bool{}
 	for _, err := range split(err) {
 		p := describe(err)
-		if p.exit >= exitInterrupted {
-			continue // being stopped, or having no reader, is not worth a message
+		if p.exit >= exitInterrupted || told[p] {
+			continue // being stopped, or having no reader, is not worth a message; nor is saying it twice
 		}
+		told[p] = true
 		if e.wantsJSON() {
 			e.Err.Write(p.appendJSON(nil))
 			continue

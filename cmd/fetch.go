@@ -108,7 +108,7 @@ func (o *fetchOptions) addFlags(c *cobra.Command) {
 
 	o.addGroupFlags(c)
 	fs.BoolVarP(&o.follow, "follow", "F", false, "keep looking for new records")
-	fs.Int64Var(&o.timeoutMs, "timeout-ms", 0, "with --follow: give up after so many `ms` without a record, 0 never")
+	fs.Int64Var(&o.timeoutMs, "timeout-ms", 0, "keep looking, but give up after so many `ms` without a record; 0 never")
 	flagGroup(c, "following", "follow", "timeout-ms")
 	o.addKafkaSpellings(c)
 }
@@ -150,14 +150,12 @@ func (o *fetchOptions) defineFormatter(fs *pflag.FlagSet) {
 
 // addKafkaSpellings accepts what other consumers need to be told and this one does anyway.
 func (o *fetchOptions) addKafkaSpellings(c *cobra.Command) {
-	var ignored bool
 	fs := c.Flags()
-	fs.StringVarP(&o.target, "topic", "t", "", "as the argument TOPIC")
-	fs.BoolVarP(&ignored, "exit", "e", false, "the default")
+	fs.VarP(flagval.NewOnce(&o.target), "topic", "t", "as the argument TOPIC")
 	fs.Var(&properties{kind: "consumer", known: consumerPropertyFlags, flags: fs}, "consumer-property", "a flag by Kafka's name")
 	fs.Var(plainBytes{}, "key-deserializer", "that of bytes")
 	fs.Var(plainBytes{}, "value-deserializer", "that of bytes")
-	for _, name := range []string{"topic", "exit", "consumer-property", "key-deserializer", "value-deserializer"} {
+	for _, name := range []string{"topic", "consumer-property", "key-deserializer", "value-deserializer"} {
 		fs.Lookup(name).Hidden = true
 	}
 }
@@ -203,9 +201,8 @@ func (o *fetchOptions) validate(env *Env) error {
 		return usagef("--offset stored is the committed offset of a group: name it with --group")
 	case o.maxMessages < 0 || o.timeoutMs < 0:
 		return usagef("numbers of records and times are not negative")
-	case o.timeoutMs > 0 && !o.follow:
-		return usagef("--timeout-ms needs --follow: without it fetch ends at the end of the log")
 	}
+	o.follow = o.follow || o.timeoutMs > 0 // as in Kafka's console consumer
 	if err := o.validateGroup(); err != nil {
 		return err
 	}

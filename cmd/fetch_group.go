@@ -16,7 +16,7 @@ import (
 func (o *fetchOptions) addGroupFlags(c *cobra.Command) {
 	fs := c.Flags()
 	o.reset = string(group.Earliest)
-	fs.StringVarP(&o.group, "group", "g", "", "read as a member of this group: a `name`")
+	fs.VarP(flagval.NewOnce(&o.group), "group", "g", "read as a member of this group: a `name`")
 	fs.StringVar(&o.member, "member", "", "with --group: the member's `name` (default a new one)")
 	fs.BoolVar(&o.noCommit, "no-commit", false, "with --group: do not commit what was read")
 	fs.Var(flagval.Enum(&o.reset, wordsOf(group.Resets)...), "reset",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"logdir/cmd/internal/flagval"
 	"logdir/cmd/internal/render"
 	"logdir/store"
 	"logdir/store/cluster"
@@ -43,7 +44,7 @@ func (o *oneMember) addFlags(c *cobra.Command) {
 
 // groupFlag makes --group, as Kafka's tools spell it, stand for the argument.
 func (o *oneMember) groupFlag(c *cobra.Command) {
-	c.Flags().StringVarP(&o.group, "group", "g", "", "as the argument GROUP: a `name`")
+	c.Flags().VarP(flagval.NewOnce(&o.group), "group", "g", "as the argument GROUP: a `name`")
 	c.Flags().Lookup("group").Hidden = true
 }
 

@@ -114,7 +114,7 @@ func (o *produceOptions) addReportFlags(c *cobra.Command, fs *pflag.FlagSet) {
 
 // addKafkaSpellings makes what a user of Kafka's own tools types by habit work too.
 func (o *produceOptions) addKafkaSpellings(fs *pflag.FlagSet) {
-	fs.StringVarP(&o.topic, "topic", "t", "", "as the argument TOPIC")
+	fs.VarP(flagval.NewOnce(&o.topic), "topic", "t", "as the argument TOPIC")
 	o.console = input.NewConsole()
 	o.reader = newTextProperties("reader", o.defineReader)
 	fs.Var(o.reader, "property", "read as Kafka's console producer with this reader property")

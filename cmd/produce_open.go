@@ -3,7 +3,9 @@ package cmd
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"time"
@@ -221,11 +223,24 @@ func (e *Env) stdinPart() input.Part {
 func (e *Env) filePart(name string, whole bool) input.Part {
 	return input.Part{Name: name, Whole: whole, Open: func() (io.ReadCloser, error) {
 		f, err := e.FS.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, noInput(name, whole)
+		}
 		if err != nil {
 			return nil, err
 		}
 		return &fileReader{file: f}, nil
 	}}
+}
+
+// noInput is the error about a file that is not there. Who names a text instead is told
+// where texts come from.
+func noInput(name string, whole bool) error {
+	e := store.Errorf(store.Failed, "KAFKA_STORAGE_ERROR", "%s: %w", name, fs.ErrNotExist)
+	if whole {
+		return e.WithHint("a FILE holds one record; values as such come on standard input: echo %s |", store.ShellWord(name))
+	}
+	return e
 }
 
 // fileReader reads a vfs file from its start.

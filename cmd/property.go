@@ -93,7 +93,7 @@ func (p *properties) find(name string) (property, error) {
 		}
 		names = append(names, x.name)
 	}
-	e := store.Errorf(store.Usage, "INVALID_CONFIG", "no %s property %q", p.kind, name)
+	e := store.Errorf(store.Usage, "INVALID_CONFIG", "the %s property %q means nothing here", p.kind, name)
 	switch near := store.Nearest(name, names); {
 	case near != "":
 		return property{}, e.WithHint("did you mean %s?", near)

@@ -85,6 +85,9 @@ func (o *replicateOptions) replicate(ctx context.Context, env *Env, c *cluster.C
 	if err != nil {
 		return err
 	}
+	if !slices.ContainsFunc(follows, func(f follow) bool { return len(f.partitions) > 0 }) {
+		env.Note("no partition has a follower: nothing to fetch")
+	}
 	r := &replication{o: o, env: env, follows: follows}
 	r.rows = env.Stream([]string{"TOPIC", "PARTITION", "FOLLOWER", "FROM", "TO", "TRUNCATED-TO", "HIGH-WATERMARK", "ISR"})
 	for i := range r.follows {

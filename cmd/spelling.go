@@ -17,6 +17,7 @@ type spelling struct {
 	flag  string // of ours, that it sets; "" if nothing is to be set
 	// answer is said instead: what it asks for is done in another way, or not at all.
 	answer string
+	short  string // its short form, if it has one
 	alone  bool   // it takes no value
 	value  string // alone: what the flag is set to
 }
@@ -44,7 +45,7 @@ var spellings = map[string][]spelling{
 	"produce":     producerSpellings,
 	"txn produce": producerSpellings,
 	"fetch": {
-		usual("from-beginning"),
+		usual("from-beginning"), {kafka: "exit", short: "e", alone: true},
 		same("formatter-property", "property"), same("command-property", "consumer-property"),
 		means("skip-message-on-error", "on-damage", damageSkip),
 		told("include", oneByName), told("whitelist", oneByName),
@@ -54,7 +55,7 @@ var spellings = map[string][]spelling{
 	"offsets":        {same("time", "at")},
 	"topic create":   {same("add-config", "config")},
 	"topic alter":    {same("add-config", "config")},
-	"topic list":     {told("topic", "topic list lists all; for one: logdir topic describe TOPIC")},
+	"topic list":     {{kafka: "topic", short: "t", answer: "topic list lists all; for one: logdir topic describe TOPIC"}},
 	"topic describe": {toldAlone("topics-with-overrides", "what a topic has of its own is shown by --configs: the SOURCE is topic")},
 	"segments": {
 		usual("describe"), told("topic-list", "topics are arguments: logdir segments TOPIC...")},
@@ -129,7 +130,7 @@ func addSpellings(fs *pflag.FlagSet, list []spelling) {
 
 // in is the spelling as a flag, beside those that it stands for.
 func (s spelling) in(fs *pflag.FlagSet) *pflag.Flag {
-	f := &pflag.Flag{Name: s.kafka, Hidden: true, Value: &spelled{spelling: s, fs: fs}}
+	f := &pflag.Flag{Name: s.kafka, Shorthand: s.short, Hidden: true, Value: &spelled{spelling: s, fs: fs}}
 	switch {
 	case s.alone:
 		f.NoOptDefVal = "true"

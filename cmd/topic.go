@@ -3,6 +3,7 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
+	"logdir/cmd/internal/flagval"
 	"logdir/cmd/internal/render"
 	"logdir/store/cluster"
 )
@@ -37,7 +38,7 @@ func oneTopic(args []string, flag string) (string, error) {
 
 // topicFlag adds --topic, which stands for the argument.
 func topicFlag(c *cobra.Command, topic *string) {
-	c.Flags().StringVarP(topic, "topic", "t", "", "the topic, instead of the argument: a `name`")
+	c.Flags().VarP(flagval.NewOnce(topic), "topic", "t", "the topic, instead of the argument: a `name`")
 }
 
 // assignmentReport has a row for each partition of a new topic.

@@ -109,9 +109,11 @@ func (o topicCreateOptions) forgives(err error) bool {
 // rehearse shows what create would do.
 func (o topicCreateOptions) rehearse(env *Env, n cluster.NewTopic) error {
 	m := cluster.NewMeta(1)
-	if fresh, err := env.freshDataDir(); err != nil {
+	fresh, err := env.freshDataDir()
+	if err != nil {
 		return err
-	} else if !fresh {
+	}
+	if !fresh {
 		c, err := env.openCluster(store.FsyncClose)
 		if err != nil {
 			return err
@@ -121,6 +123,9 @@ func (o topicCreateOptions) rehearse(env *Env, n cluster.NewTopic) error {
 	t, err := m.PlanTopic(n)
 	if o.forgives(err) {
 		return nil
+	}
+	if err != nil && fresh {
+		return asFirstTopic(err, n)
 	}
 	if err != nil {
 		return err
@@ -145,13 +150,21 @@ func (e *Env) clusterFor(ctx context.Context, n cluster.NewTopic) (*cluster.Clus
 	}
 	if fresh {
 		if _, err := cluster.NewMeta(1).PlanTopic(n); err != nil {
-			return nil, err
+			return nil, asFirstTopic(err, n)
 		}
 		if err := e.startCluster(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return e.openCluster(store.FsyncClose)
+}
+
+// asFirstTopic is an error about a topic where there is no cluster yet.
+func asFirstTopic(err error, n cluster.NewTopic) error {
+	if e, ok := errors.AsType[*store.Error](err); ok && e.Name == "INVALID_REPLICATION_FACTOR" {
+		return e.WithHint("first: logdir init --brokers %d", n.ReplicationFactor)
+	}
+	return err
 }
 
 // freshDataDir says that the data directory is missing or empty.

@@ -93,23 +93,28 @@ func (r *Reader) readAll() {
 	for _, part := range r.parts {
 		if err := r.readPart(part); err != nil {
 			if !errors.Is(err, errStopped) {
-				r.err = fmt.Errorf("%s: %w", part.Name, err)
+				r.err = err
 			}
 			return
 		}
 	}
 }
 
+// readPart reads one part. An error of opening names it already.
 func (r *Reader) readPart(part Part) error {
 	src, err := part.Open()
 	if err != nil {
 		return err
 	}
 	defer src.Close()
+	read := r.readRecords
 	if part.Whole {
-		return r.readWhole(src)
+		read = r.readWhole
 	}
-	return r.readRecords(src)
+	if err := read(src); err != nil {
+		return fmt.Errorf("%s: %w", part.Name, err)
+	}
+	return nil
 }
 
 // readWhole hands over everything in src as one record, also when that is nothing.
