@@ -75,6 +75,9 @@ func (e *Env) printForecast(ctx context.Context, scope checkScope) error {
 		Columns: []string{"TOPIC", "PARTITION", "ACTION", "FROM", "TO", "RECORDS-LOST", "WHY"},
 		Extra:   []string{"broker"},
 	}
+	if len(scope.logDirs) > 1 { // a row alone does not say whose replica it is about
+		t.Columns, t.Extra = append(t.Columns, "BROKER"), nil
+	}
 	for _, l := range scope.logDirs {
 		forecasts, err := inspect.ForecastLogDir(ctx, l.dir, l.LogDir, inspect.ForecastOptions{})
 		if err != nil {
