@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -161,17 +162,16 @@ func (s *recoverRun) setIdentity(path string) error {
 	}
 	c.Action = fmt.Sprintf("cluster.id %s, node %d", meta.ClusterID, meta.NodeID)
 	s.extra = add(s.extra, s.place(path), []recovery.Change{c})
-	if plans := s.plansIn(path); len(plans) > 0 {
-		row := s.extraRow(plans[0], "", "set "+c.Action+" in "+checkpoint.MetaPropertiesFile)
-		row.TopicPartition = store.TopicPartition{Partition: -1}
-		s.rows = append(s.rows, row)
+	if len(s.plansIn(path)) > 0 {
+		s.rows = append(s.rows, s.dirRow(path, "", "set "+c.Action+" in "+checkpoint.MetaPropertiesFile))
 	}
 	return nil
 }
 
 func (s *recoverRun) setTopicIDs() error {
-	for topic, text := range s.o.identity.topicIDs.Map() {
-		id, err := checkpoint.ParseUUID(text)
+	ids := s.o.identity.topicIDs.Map()
+	for _, topic := range slices.Sorted(maps.Keys(ids)) {
+		id, err := checkpoint.ParseUUID(ids[topic])
 		if err != nil {
 			return usagef("--set-topic-id %s: %w", topic, err)
 		}
@@ -232,9 +232,7 @@ func (s *recoverRun) markClean(path string, d *recovery.LogDir) error {
 	}
 	s.extra = add(s.extra, s.place(path), []recovery.Change{c})
 	if len(plans) > 0 {
-		row := s.extraRow(plans[0], "", "marked clean")
-		row.TopicPartition = store.TopicPartition{Partition: -1}
-		s.rows = append(s.rows, row)
+		s.rows = append(s.rows, s.dirRow(path, "", "marked clean"))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"logdir/recovery"
 	"logdir/store"
+	"logdir/store/corrupt"
 )
 
 // logRecovery writes a log line of whatever changes bytes that are there already.
@@ -60,11 +61,23 @@ func partitionAttrs(tp store.TopicPartition) []slog.Attr {
 	return []slog.Attr{slog.String("topic", tp.Topic), slog.Int("partition", int(tp.Partition))}
 }
 
-func rowAttrs(r recovery.Row) []slog.Attr {
-	return append(partitionAttrs(r.TopicPartition),
-		slog.Int("broker", int(r.Broker)), slog.Int64("segment", r.Segment), slog.String("damage", string(r.Damage)),
-		slog.String("action", r.Action), slog.Int64("lost_bytes", r.LostBytes), slog.Int64("lost_records", r.LostRecords),
-		slog.Int64("log_end", r.LogEnd))
+// rowAttrs are the fields of a row; what it is not about is left out.
+func rowAttrs(r recovery.Row) (attrs []slog.Attr) {
+	if r.Topic != "" {
+		attrs = partitionAttrs(r.TopicPartition)
+	}
+	attrs = append(attrs, slog.Int("broker", int(r.Broker)))
+	if r.Segment != corrupt.Unknown {
+		attrs = append(attrs, slog.Int64("segment", r.Segment))
+	}
+	if r.Damage != "" {
+		attrs = append(attrs, slog.String("damage", string(r.Damage)))
+	}
+	attrs = append(attrs, slog.String("action", r.Action))
+	if r.LogEnd != corrupt.Unknown {
+		attrs = append(attrs, slog.Int64("lost_bytes", r.LostBytes), slog.Int64("lost_records", r.LostRecords), slog.Int64("log_end", r.LogEnd))
+	}
+	return attrs
 }
 
 func (e *Env) logUndo(rows []recovery.UndoRow) {
