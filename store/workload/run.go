@@ -30,6 +30,8 @@ type run struct {
 	padding    padding
 
 	lanes   []*lane // by partition
+	desks   chan *desk
+	turn    int // how many messages a producer makes before it leaves its desk
 	writers []*writer
 	excused excuses
 	gave    atomic.Bool  // up: somebody failed
@@ -203,6 +205,7 @@ func (r *run) orGiveUp(err error) error {
 // produce runs the producers and writers to their end, or the producers to that of wanted.
 func (r *run) produce(wanted, ctx context.Context) (*Outcome, error) {
 	began := time.Now()
+	r.openDesks()
 	var producers, writers crew
 	for _, w := range r.writers {
 		writers.start(func() error { return w.work(ctx) })

@@ -104,6 +104,12 @@ func TestIntact(t *testing.T) {
 		{name: "acks 1, replicated", topic: cluster.NewTopic{Partitions: 3, ReplicationFactor: 2}, change: func(*workload.Plan) {}},
 		{name: "more partitions than writers", topic: cluster.NewTopic{Partitions: 30}, change: func(p *workload.Plan) { p.Keys = 100 }},
 		{name: "many producers", topic: cluster.NewTopic{Partitions: 4}, change: func(p *workload.Plan) { p.Producers, p.Messages = 500, 10 }},
+		{name: "a crowd that takes turns", topic: cluster.NewTopic{Partitions: 4}, change: func(p *workload.Plan) {
+			p.Producers, p.Messages, p.RecordSize, p.Keys = 40, 100, 1000, 9
+		}},
+		{name: "a crowd that takes turns, without keys", topic: cluster.NewTopic{Partitions: 4}, change: func(p *workload.Plan) {
+			p.Producers, p.Messages, p.RecordSize = 40, 100, 1000
+		}},
 		{name: "large records", topic: cluster.NewTopic{Partitions: 2}, change: func(p *workload.Plan) { p.Producers, p.Messages, p.RecordSize = 3, 5, 400_000 }},
 		{name: "the smallest records", topic: cluster.NewTopic{Partitions: 2}, change: func(p *workload.Plan) { p.RecordSize = p.MinRecordSize() }},
 		{name: "small segments", topic: cluster.NewTopic{Partitions: 2, Configs: map[string]string{cluster.SegmentBytes: "9000", cluster.IndexInterval: "100"}}, change: func(*workload.Plan) {}},
