@@ -33,7 +33,7 @@ func (o *fetchOptions) validateGroup() error {
 	case o.partitions != "" || strings.ContainsAny(o.target, ":@"):
 		return usagef("with --group the group decides who reads which partition: name the topic alone")
 	case o.given("offset") && (o.offset.From.Kind != flagval.Stored || o.offset.HasTo):
-		return usagef("with --group reading begins at the committed offsets: see logdir group seek")
+		return usagef("with --group reading begins at the committed offsets, without any at --reset; other places: logdir group seek")
 	case o.upTo == upToLEO:
 		return usagef("with --group reading ends at the high watermark")
 	}

@@ -52,9 +52,12 @@ var spellings = map[string][]spelling{
 		told("formatter", "a record is printed by --format, --property or --json; Kafka's own topics are decoded by logdir dump-segment --decode"),
 		told("formatter-config", "formatter properties are given one by one: --property NAME=VALUE"),
 	},
-	"offsets":        {same("time", "at")},
-	"topic create":   {same("add-config", "config")},
-	"topic alter":    {same("add-config", "config")},
+	"offsets":      {same("time", "at")},
+	"topic create": {same("add-config", "config")},
+	"topic alter": {
+		same("add-config", "config"),
+		told("replication-factor", "a topic has its replicas from its creation: logdir topic create -r N"),
+		told("replica-assignment", "a topic has its replicas from its creation: logdir topic create --replica-assignment")},
 	"topic list":     {{kafka: "topic", short: "t", answer: "topic list lists all; for one: logdir topic describe TOPIC"}},
 	"topic describe": {toldAlone("topics-with-overrides", "what a topic has of its own is shown by --configs: the SOURCE is topic")},
 	"segments": {
@@ -118,6 +121,9 @@ const (
 func spell(c *cobra.Command) {
 	path := strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
 	addSpellings(c.Flags(), spellings[path])
+	if strings.Contains(path, " ") { // topic create --create says it twice
+		addSpellings(c.Flags(), []spelling{usual(c.Name())})
+	}
 }
 
 func addSpellings(fs *pflag.FlagSet, list []spelling) {

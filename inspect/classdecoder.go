@@ -25,9 +25,12 @@ const (
 // ParseDecoderClass reads the name of a class, with or without package and "Decoder".
 // The empty name is StringDecoder.
 func ParseDecoderClass(name string) (DecoderClass, bool) {
+	if name == "" {
+		return StringDecoder, true
+	}
 	name = name[strings.LastIndexByte(name, '.')+1:]
 	switch strings.TrimSuffix(name, "Decoder") {
-	case "", "String":
+	case "String":
 		return StringDecoder, true
 	case "Integer":
 		return IntegerDecoder, true

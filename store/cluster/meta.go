@@ -137,10 +137,13 @@ func (m *Meta) IsUp(broker int32) bool {
 // Topic finds a topic by name; the error suggests the nearest one.
 func (m *Meta) Topic(name string) (*Topic, error) {
 	at, found := m.find(name)
-	if !found {
-		return nil, store.UnknownTopic(name, m.TopicNames())
+	switch {
+	case found:
+		return m.Topics[at], nil
+	case store.InternalTopic(name): // the coordinator's, which is no topic of the brokers
+		return nil, store.UnknownTopic(name, nil).WithHint("logdir dump-segment --decode %s/%s-0", CoordinatorDir, name)
 	}
-	return m.Topics[at], nil
+	return nil, store.UnknownTopic(name, m.TopicNames())
 }
 
 func (m *Meta) find(name string) (int, bool) {
