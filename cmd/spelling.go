@@ -45,7 +45,8 @@ var spellings = map[string][]spelling{
 	"produce":     producerSpellings,
 	"txn produce": producerSpellings,
 	"fetch": {
-		usual("from-beginning"), {kafka: "exit", short: "e", alone: true},
+		usual("from-beginning"),
+		{kafka: "exit", short: "e", alone: true},
 		same("formatter-property", "property"), same("command-property", "consumer-property"),
 		means("skip-message-on-error", "on-damage", damageSkip),
 		told("include", oneByName), told("whitelist", oneByName),
@@ -57,34 +58,41 @@ var spellings = map[string][]spelling{
 	"topic alter": {
 		same("add-config", "config"),
 		told("replication-factor", "a topic has its replicas from its creation: logdir topic create -r N"),
-		told("replica-assignment", "a topic has its replicas from its creation: logdir topic create --replica-assignment")},
+		told("replica-assignment", "a topic has its replicas from its creation: logdir topic create --replica-assignment"),
+	},
 	"topic list":     {{kafka: "topic", short: "t", answer: "topic list lists all; for one: logdir topic describe TOPIC"}},
 	"topic describe": {toldAlone("topics-with-overrides", "what a topic has of its own is shown by --configs: the SOURCE is topic")},
 	"segments": {
-		usual("describe"), told("topic-list", "topics are arguments: logdir segments TOPIC...")},
+		usual("describe"), told("topic-list", "topics are arguments: logdir segments TOPIC..."),
+	},
 	"group list":     {usual("state"), usual("type")},
 	"group describe": {usual("all-groups"), told("timeout", noWaiting)},
 	"group delete": {
 		toldAlone("all-groups", "groups are deleted one by one: logdir group list shows them"),
-		toldAlone("all-topics", "all of a group's offsets go with it: logdir group delete GROUP")},
+		toldAlone("all-topics", "all of a group's offsets go with it: logdir group delete GROUP"),
+	},
 	"group reset-offsets": {
 		told("from-file", "one place at a time: logdir group reset-offsets GROUP -t TOPIC:P --to OFFSET"),
 		toldAlone("export", "rows for other programs are printed by --json or --output tsv"),
-		told("timeout", noWaiting)},
+		told("timeout", noWaiting),
+	},
 	"delete-records": {
 		same("offset", "before"),
-		told("offset-json-file", "one partition at a time: logdir delete-records TOPIC:P --before OFFSET")},
+		told("offset-json-file", "one partition at a time: logdir delete-records TOPIC:P --before OFFSET"),
+	},
 	"promote": {
 		same("all-topic-partitions", "all"),
 		told("election-type", "you say who leads: --to BROKER; --unclean allows one that is not in sync"),
 		told("partition", "the partition stands behind the topic: logdir promote TOPIC:P --to BROKER"),
-		told("path-to-json-file", "one partition at a time: logdir promote TOPIC:P --to BROKER")},
+		told("path-to-json-file", "one partition at a time: logdir promote TOPIC:P --to BROKER"),
+	},
 	"simulate": {
 		told("num-records", "--messages says how many records each of the --producers makes"),
 		told("throughput", "a simulation runs as fast as it can"),
 		told("payload-file", "a simulation makes its records itself: --record-size, --keys, --seed"),
 		told("producer-props", "the flags of a simulation are its only settings: logdir simulate -h"),
-		usual("print-metrics")},
+		usual("print-metrics"),
+	},
 	"export": {same("command-config", "client-config"), same("producer.config", "client-config")},
 	"import": {same("command-config", "client-config"), same("consumer.config", "client-config")},
 }

@@ -151,8 +151,14 @@ func TestOffsetOfMaxTimestamp(t *testing.T) {
 		start, end, offset, timestamp int64
 		ok                            bool
 	}{
-		{0, 5, 0, 500, true}, {0, 1, 0, 500, true}, {0, 0, 0, 0, false},
-		{1, 5, 2, 400, true}, {1, 2, 1, 300, true}, {3, 99, 3, 400, true}, {4, 5, 4, 100, true}, {5, 5, 0, 0, false},
+		{0, 5, 0, 500, true},
+		{0, 1, 0, 500, true},
+		{0, 0, 0, 0, false},
+		{1, 5, 2, 400, true},
+		{1, 2, 1, 300, true},
+		{3, 99, 3, 400, true},
+		{4, 5, 4, 100, true},
+		{5, 5, 0, 0, false},
 	} {
 		for _, segmentBytes := range []int64{1 << 20, int64(len(raw[0]))} {
 			fs := newDir(t)

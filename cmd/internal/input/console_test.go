@@ -23,7 +23,8 @@ func TestConsole(t *testing.T) {
 		{"value only", "a\tb", func(*Console) {}, record.Record{Value: []byte("a\tb")}, ""},
 		{
 			"headers, key, value", "h0:v0,h1:v1\tkey\tvalue\tmore", all,
-			record.Record{Key: []byte("key"), Value: []byte("value\tmore"), Headers: []record.Header{header("h0", "v0"), header("h1", "v1")}}, "",
+			record.Record{Key: []byte("key"), Value: []byte("value\tmore"), Headers: []record.Header{header("h0", "v0"), header("h1", "v1")}},
+			"",
 		},
 		{"empty key and value", "h:\t\t", all, record.Record{Key: []byte{}, Value: []byte{}, Headers: []record.Header{header("h", "")}}, ""},
 		{
@@ -32,18 +33,21 @@ func TestConsole(t *testing.T) {
 				all(c)
 				c.KeySeparator, c.HeadersDelimiter, c.HeadersSeparator, c.HeadersKeySeparator = "::", "||", "&", "=>"
 			},
-			record.Record{Key: []byte("key"), Value: []byte("value"), Headers: []record.Header{header("k", "1"), header("k2", "2")}}, "",
+			record.Record{Key: []byte("key"), Value: []byte("value"), Headers: []record.Header{header("k", "1"), header("k2", "2")}},
+			"",
 		},
 		{"no key", "value", func(c *Console) { c.ParseKey = true }, record.Record{}, `no key separator found: "value"`},
 		{"no headers", "value", all, record.Record{}, "no headers delimiter found"},
 		{"a header without value", "h\tk\tv", all, record.Record{}, `no header key separator found in "h"`},
 		{
 			"ignored", "h\tvalue", func(c *Console) { all(c); c.IgnoreError = true },
-			record.Record{Value: []byte("value"), Headers: []record.Header{{Key: []byte("h")}}}, "",
+			record.Record{Value: []byte("value"), Headers: []record.Header{{Key: []byte("h")}}},
+			"",
 		},
 		{
 			"nulls", "h:N\tN\tN", func(c *Console) { all(c); c.NullMarker = "N" },
-			record.Record{Headers: []record.Header{{Key: []byte("h")}}}, "",
+			record.Record{Headers: []record.Header{{Key: []byte("h")}}},
+			"",
 		},
 		{"null headers", "N\tk\tv", func(c *Console) { all(c); c.NullMarker = "N" }, record.Record{Key: []byte("k"), Value: []byte("v")}, ""},
 		{"a null name", "N:v\tk\tv", func(c *Console) { all(c); c.NullMarker = "N" }, record.Record{}, "cannot be null"},

@@ -28,8 +28,13 @@ func (f *Console) AppendRecord(dst []byte, c *RecordContext) []byte {
 		wanted bool
 		append func([]byte, *RecordContext) []byte
 	}{
-		{f.Timestamp, appendTypedTime}, {f.Partition, appendPartition}, {f.Offset, appendNamedOffset}, {f.Epoch, appendEpoch},
-		{f.Headers, f.appendHeaders}, {f.Key, f.appendKey}, {f.Value, f.appendValue},
+		{f.Timestamp, appendTypedTime},
+		{f.Partition, appendPartition},
+		{f.Offset, appendNamedOffset},
+		{f.Epoch, appendEpoch},
+		{f.Headers, f.appendHeaders},
+		{f.Key, f.appendKey},
+		{f.Value, f.appendValue},
 	} {
 		if !column.wanted {
 			continue
