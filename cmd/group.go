@@ -10,7 +10,6 @@ import (
 	"logdir/store"
 	"logdir/store/cluster"
 	"logdir/store/group"
-	"logdir/store/segment"
 	"logdir/store/vfs"
 )
 
@@ -52,14 +51,10 @@ func (e *Env) readGroups() (*knownGroups, error) {
 		return nil, err
 	}
 	g := &knownGroups{env: e, view: v, State: group.NewState()}
-	switch v.Kind {
-	case store.KindMiniKafka:
-		err = g.readMiniKafka()
-	case store.KindCluster:
-		err = g.readCoordinator()
-	default:
-		err = g.readLogs(v)
+	if v.Kind == store.KindMiniKafka {
+		return g, g.readMiniKafka()
 	}
+	g.damage, err = e.replayCoordinator(v, group.Topic, g.ReadLog)
 	return g, err
 }
 
@@ -75,41 +70,4 @@ func (g *knownGroups) readMiniKafka() error {
 		g.State, err = group.ParseMiniKafka(data)
 	}
 	return err
-}
-
-// readCoordinator reads the coordinator's log of a cluster, which is made with the first group.
-func (g *knownGroups) readCoordinator() error {
-	v, err := cluster.OpenView(g.env.FS, filepath.Join(g.view.Path, cluster.CoordinatorDir))
-	if refused, ok := errors.AsType[*store.Error](err); ok && refused.Class == store.NotFound {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return g.readLogs(v)
-}
-
-// readLogs replays every partition of __consumer_offsets in a log directory.
-func (g *knownGroups) readLogs(v *cluster.View) error {
-	refs, err := v.AllPartitions()
-	if err != nil {
-		return err
-	}
-	for _, ref := range refs {
-		if ref.Topic != offsetsTopic || ref.State != segment.Normal {
-			continue
-		}
-		log, err := v.Reader(ref)
-		if err != nil {
-			return err
-		}
-		damage, err := g.ReadLog(log)
-		if err != nil {
-			return readError(ref.Rel, err)
-		}
-		if len(damage) > 0 {
-			g.damage = append(g.damage, g.env.damageAt(g.view, ref, damage[0]))
-		}
-	}
-	return nil
 }

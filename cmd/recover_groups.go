@@ -9,11 +9,9 @@ import (
 	"logdir/recovery"
 	"logdir/store"
 	"logdir/store/cluster"
+	"logdir/store/group"
 	"logdir/store/segment"
 )
-
-// offsetsTopic is where groups commit.
-const offsetsTopic = "__consumer_offsets"
 
 // groupsBeyond names the committed group offsets that lie beyond the new end of a log, each
 // with the command that resets just that one.
@@ -67,7 +65,7 @@ func (s *recoverRun) offsetLogs() []string {
 			continue // no group has ever committed
 		}
 		for _, e := range entries {
-			if d, ok := segment.ParsePartitionDir(e.Name()); ok && e.IsDir() && d.Topic == offsetsTopic && d.State == segment.Normal {
+			if d, ok := segment.ParsePartitionDir(e.Name()); ok && e.IsDir() && d.Topic == group.Topic && d.State == segment.Normal {
 				dirs = append(dirs, filepath.Join(dir, e.Name()))
 			}
 		}

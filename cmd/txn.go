@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -105,36 +104,7 @@ func (e *Env) readTxns() (all []txn.Transaction, damage []error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	logs := v
-	if v.Kind == store.KindCluster {
-		logs, err = cluster.OpenView(e.FS, filepath.Join(v.Path, cluster.CoordinatorDir))
-		if refused, ok := errors.AsType[*store.Error](err); ok && refused.Class == store.NotFound {
-			return nil, nil, nil // no transaction yet
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	refs, err := logs.AllPartitions()
-	if err != nil {
-		return nil, nil, err
-	}
 	known := txn.NewTransactions()
-	for _, ref := range refs {
-		if ref.Topic != txn.Topic || ref.PutAside() {
-			continue
-		}
-		log, err := logs.Reader(ref)
-		if err != nil {
-			return nil, nil, err
-		}
-		bad, err := known.ReadLog(log)
-		if err != nil {
-			return nil, nil, readError(ref.Rel, err)
-		}
-		if len(bad) > 0 {
-			damage = append(damage, e.damageAt(v, ref, bad[0]))
-		}
-	}
-	return known.All(), damage, nil
+	damage, err = e.replayCoordinator(v, txn.Topic, known.ReadLog)
+	return known.All(), damage, err
 }

@@ -108,6 +108,20 @@ func (r *LogReader) From(offset int64) *Cursor {
 	return c
 }
 
+// Replay hands on every batch of the log. Damage is passed over and returned.
+func (r *LogReader) Replay(each func(*record.Batch)) (damage []*corrupt.Error, err error) {
+	c := r.From(r.Start())
+	defer func() { err = errors.Join(err, c.Close()) }()
+	for c.Next() {
+		if d := c.Damage(); d != nil {
+			damage = append(damage, d)
+			continue
+		}
+		each(c.Batch())
+	}
+	return damage, c.Err()
+}
+
 func (r *LogReader) cursor(at int) *Cursor {
 	return &Cursor{r: r, next: at, end: corrupt.Unknown}
 }

@@ -1,7 +1,6 @@
 package group
 
 import (
-	"errors"
 	"maps"
 	"slices"
 
@@ -55,17 +54,9 @@ func (s *State) Groups() []*Group {
 
 // ReadLog feeds a whole log. Damage is passed over and returned: what stood there is not known.
 func (s *State) ReadLog(log *store.LogReader) (damage []*corrupt.Error, err error) {
-	c := log.From(log.Start())
-	defer func() { err = errors.Join(err, c.Close()) }()
-	for c.Next() {
-		if d := c.Damage(); d != nil {
-			damage = append(damage, d)
-			continue
-		}
-		s.Update(c.Batch())
-	}
+	damage, err = log.Replay(s.Update)
 	s.EndLog()
-	return damage, c.Err()
+	return damage, err
 }
 
 // EndLog says that the next batch is of another log: transactions that are still open stay

@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"errors"
 	"maps"
 	"slices"
 
@@ -42,16 +41,7 @@ func (s *Transactions) Find(id string) (Transaction, bool) {
 
 // ReadLog feeds a whole log. Damage is passed over and returned.
 func (s *Transactions) ReadLog(log *store.LogReader) (damage []*corrupt.Error, err error) {
-	c := log.From(log.Start())
-	defer func() { err = errors.Join(err, c.Close()) }()
-	for c.Next() {
-		if d := c.Damage(); d != nil {
-			damage = append(damage, d)
-			continue
-		}
-		s.Update(c.Batch())
-	}
-	return damage, c.Err()
+	return log.Replay(s.Update)
 }
 
 // Update feeds a batch. What cannot be read, or is of an unknown type, changes nothing.
