@@ -39,7 +39,9 @@ func (w *walker) reset(r io.ReaderAt, size int64, o *Options) {
 	w.size, w.trust = size, o.SkipCRC
 	w.biggest = int64(o.maxBatch())
 	w.pos, w.next, w.batch, w.whole, w.damage = o.Start, o.Start, record.Batch{}, false, nil
-	w.aux.r, w.aux.end, w.aux.buf, w.aux.err = r, w.end, nil, nil
+	if w.aux.store != nil {
+		w.aux.reset(r, w.end)
+	}
 	w.wasted, w.budget = 0, wasteFactor*size+wasteFloor
 }
 

@@ -25,15 +25,18 @@ const (
 //
 //	store  |          ....kept|read...............          |
 //	                  '-------- buf -------------'
-//	       0                  windowSize                    2*windowSize
+//	       0                     half                          2*half
 //
 // What is read always goes to the middle, and what is kept of the bytes before is moved in
-// front of it. The pages that are not touched cost no memory.
+// front of it. The pages that are not touched cost no memory; but the collector counts them,
+// and a short command on a small log should end before it has to run. So the store is
+// smaller where the file is.
 type window struct {
 	r   io.ReaderAt
 	end int64 // nothing is read from here on
 
 	store []byte
+	half  int    // of store: windowSize, or as much as the file needs
 	buf   []byte // the bytes at pos, in store
 	pos   int64
 	read  int // how much to read next
@@ -41,10 +44,14 @@ type window struct {
 }
 
 func (w *window) reset(r io.ReaderAt, end int64) {
-	if w.store == nil {
-		w.store = make([]byte, 2*windowSize)
+	half := firstRead
+	for half < windowSize && int64(half) < end {
+		half *= 2
 	}
-	*w = window{r: r, end: end, store: w.store, read: firstRead}
+	if 2*half > len(w.store) {
+		w.store = make([]byte, 2*half)
+	}
+	*w = window{r: r, end: end, store: w.store, half: len(w.store) / 2, read: firstRead}
 }
 
 // at gives the bytes from pos on: n of them at least, n being windowSize at most, or all up
@@ -61,10 +68,10 @@ func (w *window) at(pos int64, n int) []byte {
 func (w *window) slide(pos int64, n int) []byte {
 	have := 0
 	if i := pos - w.pos; i >= 0 && i < int64(len(w.buf)) {
-		kept := w.buf[max(i, int64(len(w.buf)-windowSize)):]
-		have = copy(w.store[windowSize-len(kept):], kept)
+		kept := w.buf[max(i, int64(len(w.buf)-w.half)):]
+		have = copy(w.store[w.half-len(kept):], kept)
 	}
-	w.buf, w.pos = w.store[windowSize-have:windowSize], pos
+	w.buf, w.pos = w.store[w.half-have:w.half], pos
 	need := int(max(0, min(w.end-pos, int64(n))))
 	if need > have {
 		w.fill(need)
@@ -83,13 +90,13 @@ func (w *window) fill(need int) {
 	want := int64(max(need-have, w.read-int(from%pageSize)))
 	want = min(want, w.end-from)
 	w.read = min(2*w.read, readSize)
-	got, err := w.r.ReadAt(w.store[windowSize:windowSize+want], from)
+	got, err := w.r.ReadAt(w.store[w.half:w.half+int(want)], from)
 	if have+got < need {
 		var more int
-		more, err = w.r.ReadAt(w.store[windowSize+got:windowSize+need-have], from+int64(got))
+		more, err = w.r.ReadAt(w.store[w.half+got:w.half+need-have], from+int64(got))
 		got += more
 	}
-	w.buf = w.store[windowSize-have : windowSize+got]
+	w.buf = w.store[w.half-have : w.half+got]
 	if have+got < need {
 		w.fail(from+int64(got), int64(need-have-got), err)
 	}
