@@ -175,11 +175,10 @@ func (p *poll) finish(ctx context.Context, commit bool) error {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx) // what was handled counts, even after Ctrl-C
-	err := p.co.Moved(ctx, p.view)
-	if commit {
-		_, fenced := p.co.Commit(ctx, p.view.Group, p.view.Member, p.view.Generation, p.view.Positions)
-		err = errors.Join(err, fenced)
+	if !commit {
+		return p.co.Moved(ctx, p.view)
 	}
+	_, err := p.co.MovedAndCommit(ctx, p.view)
 	return err
 }
 

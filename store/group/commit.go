@@ -2,6 +2,7 @@ package group
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 
@@ -13,21 +14,50 @@ import (
 // what was committed.
 func (c *Coordinator) Commit(ctx context.Context, group, member string, generation int32, positions []Position) (done []OffsetCommit, err error) {
 	err = c.change(ctx, group, func(w *change) error {
-		if _, err := w.fence(member, generation); err != nil {
+		if err := w.mayCommit(member, generation, positions); err != nil {
 			return err
 		}
-		for _, p := range positions {
-			if err := w.owned(member, p.TopicPartition()); err != nil {
-				return err
-			}
-		}
-		if done, err = w.commit(positions); err != nil {
-			return err
-		}
-		w.info("commit", slog.String("member", member), slog.Int("generation", int(generation)), slog.Int("partitions", len(done)))
-		return w.heard(member)
+		done, err = w.commitAs(member, generation, positions)
+		return err
 	})
 	return done, err
+}
+
+// MovedAndCommit is Moved, and then Commit, as one change. A commit that is refused leaves
+// the positions moved all the same.
+func (c *Coordinator) MovedAndCommit(ctx context.Context, v *View) (done []OffsetCommit, err error) {
+	err = c.change(ctx, v.Group, func(w *change) error {
+		refused := w.mayCommit(v.Member, v.Generation, v.Positions)
+		if err := w.moved(v, refused == nil); err != nil || refused != nil {
+			return errors.Join(err, refused)
+		}
+		done, err = w.commitAs(v.Member, v.Generation, v.Positions)
+		return err
+	})
+	return done, err
+}
+
+// mayCommit requires a member to be of the group's generation and to have the partitions.
+func (w *change) mayCommit(member string, generation int32, positions []Position) error {
+	if _, err := w.fence(member, generation); err != nil {
+		return err
+	}
+	for _, p := range positions {
+		if err := w.owned(member, p.TopicPartition()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commitAs commits for a member that may.
+func (w *change) commitAs(member string, generation int32, positions []Position) ([]OffsetCommit, error) {
+	done, err := w.commit(positions)
+	if err != nil {
+		return done, err
+	}
+	w.info("commit", slog.String("member", member), slog.Int("generation", int(generation)), slog.Int("partitions", len(done)))
+	return done, w.heard(member)
 }
 
 // commit writes offsets in one batch.

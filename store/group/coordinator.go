@@ -105,9 +105,6 @@ func (w *change) write(entries ...entry) error {
 	if err := w.c.append(w.ctx); err != nil {
 		return err
 	}
-	if err := w.c.catchUp(); err != nil {
-		return err
-	}
 	w.g, _ = w.c.state.Group(w.id)
 	return nil
 }
@@ -132,7 +129,8 @@ func (c *Coordinator) build(m record.Meta, now int64, entries []entry) error {
 	return err
 }
 
-// append writes the frame that was built, under the lock that all groups share.
+// append writes the frame that was built, under the lock that all groups share, and takes
+// it in.
 func (c *Coordinator) append(ctx context.Context) (err error) {
 	lock, err := c.side.Lock(ctx)
 	if err != nil {
@@ -143,8 +141,22 @@ func (c *Coordinator) append(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = log.Append(c.frame, 0)
-	return err
+	return c.appendTo(log)
+}
+
+// appendTo writes the frame into the log, whose lock is held, and takes it in: by itself, if
+// nobody wrote since the last time.
+func (c *Coordinator) appendTo(log *store.Log) error {
+	if _, err := log.Append(c.frame, 0); err != nil {
+		return err
+	}
+	b, damage := record.View(c.frame)
+	if damage != nil || b.BaseOffset() != c.next || b.NextOffset() != log.End() {
+		return c.catchUp()
+	}
+	c.state.Update(&b)
+	c.next = log.End()
+	return nil
 }
 
 // open is the log, opened or brought up to date, and compacted if that is due. The caller
@@ -175,7 +187,7 @@ func (c *Coordinator) Close(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, log.Close())
 	}
-	if log.Config().Fsync != store.FsyncNever {
+	if c := log.Config(); c.Fsync != store.FsyncNever && c.RecoveryPoint != log.End() {
 		_, err = log.Flush()
 	}
 	return errors.Join(err, log.Close(), lock.Close())

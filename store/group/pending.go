@@ -14,8 +14,10 @@ import (
 // meanwhile. Positions that are Unset are passed over.
 func (c *Coordinator) CommitPending(ctx context.Context, group string, p Pending, positions []Position) (done []OffsetCommit, err error) {
 	err = c.change(ctx, group, func(w *change) error {
-		if err := w.mayCommit(p, positions); err != nil {
-			return err
+		if p.Member != "" {
+			if err := w.mayCommit(p.Member, p.Generation, positions); err != nil {
+				return err
+			}
 		}
 		if done = w.offsets(positions); len(done) == 0 {
 			return nil
@@ -37,22 +39,6 @@ type Pending struct {
 	// member anybody may commit, as in Kafka.
 	Member     string
 	Generation int32
-}
-
-// mayCommit requires a member to be of the group's generation and to have the partitions.
-func (w *change) mayCommit(p Pending, positions []Position) error {
-	if p.Member == "" {
-		return nil
-	}
-	if _, err := w.fence(p.Member, p.Generation); err != nil {
-		return err
-	}
-	for _, at := range positions {
-		if err := w.owned(p.Member, at.TopicPartition()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // writePending appends entries as one transactional batch, in sequence behind what the
@@ -79,11 +65,9 @@ func (w *change) writePending(entries []entry, producerID int64, epoch int32) (e
 	if err := c.cluster.Failpoint(store.FailGroupCommit); err != nil {
 		return err
 	}
-	if _, err := log.Append(c.frame, 0); err != nil {
+	if err := c.appendTo(log); err != nil {
 		return err
 	}
-	if _, err := log.Flush(); err != nil {
-		return err
-	}
-	return c.catchUp()
+	_, err = log.Flush()
+	return err
 }

@@ -108,16 +108,22 @@ func (c *Coordinator) Range(tp store.TopicPartition) (start, end int64, err erro
 // Moved writes down how far somebody has read. What they no longer believe to have is passed
 // over: one that left meanwhile, or took over another generation, has nothing to write down.
 func (c *Coordinator) Moved(ctx context.Context, v *View) error {
-	return c.change(ctx, v.Group, func(*change) error {
-		now, err := c.View(v.Group, v.Member)
-		if err != nil || now.Generation == 0 || now.Generation != v.Generation {
-			return err
+	return c.change(ctx, v.Group, func(w *change) error { return w.moved(v, false) })
+}
+
+// moved writes a view's positions down, and with heard that the member lives.
+func (w *change) moved(v *View, heard bool) error {
+	now, err := w.c.View(v.Group, v.Member)
+	if err != nil || now.Generation == 0 || now.Generation != v.Generation {
+		return err
+	}
+	for i := range now.Positions {
+		if p := v.Position(now.Positions[i].TopicPartition()); p != nil {
+			now.Positions[i] = *p
 		}
-		for i := range now.Positions {
-			if p := v.Position(now.Positions[i].TopicPartition()); p != nil {
-				now.Positions[i] = *p
-			}
-		}
-		return now.write(c.cluster)
-	})
+	}
+	if heard {
+		now.Heartbeat = w.now
+	}
+	return now.write(w.c.cluster)
 }

@@ -126,9 +126,23 @@ func (c *Coordinator) write(ctx context.Context, t Transaction) error {
 	if err := c.append(ctx); err != nil {
 		return err
 	}
+	if err := c.take(); err != nil {
+		return err
+	}
 	c.cluster.Info(component, "state", slog.String("transactional_id", t.ID), slog.String("state", t.State.String()),
 		slog.Int("epoch", int(t.Epoch)), slog.Int("partitions", len(t.Partitions)))
-	return c.catchUp()
+	return nil
+}
+
+// take takes in the frame that was appended: by itself, if nobody wrote since the last time.
+func (c *Coordinator) take() error {
+	b, damage := record.View(c.frame)
+	if damage != nil || b.BaseOffset() != c.next {
+		return c.catchUp()
+	}
+	c.known.Update(&b)
+	c.next = b.NextOffset()
+	return nil
 }
 
 // component is the name of this package's lines in the structured log.
