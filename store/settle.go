@@ -30,6 +30,9 @@ func (l *Log) Settle() error {
 	return l.relist()
 }
 
+// Unsettled says that a compaction of the log stopped half-way: the next Settle looks.
+func (l *Log) Unsettled() { l.leftovers = true }
+
 // settle does so in a partition directory.
 func settle(fsys vfs.FS, dir string) error {
 	if err := sweep(fsys, dir); err != nil {

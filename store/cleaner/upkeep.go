@@ -52,7 +52,11 @@ func (u *Upkeep) Do(ctx context.Context, log *store.Log) error {
 	if _, err := log.Roll(); err != nil {
 		return err
 	}
-	return u.pass(ctx, log, first)
+	if err := u.pass(ctx, log, first); err != nil {
+		log.Unsettled() // whoever goes on after the error ends first what was begun
+		return err
+	}
+	return nil
 }
 
 // due tells whether at least half of the log is dirty.

@@ -19,6 +19,8 @@ import (
 	"logdir/store/record"
 	"logdir/store/segment"
 	"logdir/store/vfs"
+	"logdir/store/vfs/faultfs"
+	"logdir/store/vfs/memfs"
 )
 
 // twins are two clusters that get the same commands. One compacts the coordinator's log at
@@ -268,6 +270,42 @@ func TestCrashInCompaction(t *testing.T) {
 	}
 	t.Run("the first", func(t *testing.T) { crashSweep(t, 1, commit, history) })
 	t.Run("another", func(t *testing.T) { crashSweep(t, 1, commit, history, compacted, history) })
+}
+
+// TestErrorInCompaction: a process in which an operation fails once goes on, and what it commits
+// afterwards is what the log says.
+func TestErrorInCompaction(t *testing.T) {
+	start := settled(t, func(l *lab) {
+		l.joins(t, join("g", "a", "orders"))
+		l.small = 1
+		for i := range 3 { // so that later there are segments to be joined
+			l.moves(t, "g", "a", tp("orders", 0), int64(i))
+			l.commits(t, "g", "a")
+		}
+	})
+	commits := func(fs *faultfs.FS) (last int64) {
+		last = -1
+		_ = runOn(fs, 1, func(co *Coordinator) error { // after some errors nothing is done any more
+			for i := range int64(8) {
+				_, err := co.Commit(t.Context(), "g", "a", 1, []Position{{Topic: "orders", Partition: 0, Offset: i, LeaderEpoch: -1}})
+				if err == nil {
+					last = i
+				}
+			}
+			return nil
+		})
+		return last
+	}
+	total := faultfs.Wrap(start.CrashClone(memfs.CrashOptions{Unsynced: 1}), nil)
+	commits(total)
+	for n := range total.Ops() {
+		left := start.CrashClone(memfs.CrashOptions{Unsynced: 1})
+		last := commits(faultfs.Wrap(left, faultfs.FailAt(n+1)))
+		got, err := summary(left)
+		if want := fmt.Sprintf(" orders:0@%d ", last); err != nil || last >= 0 && !strings.Contains(got, want) {
+			t.Errorf("operation %d of %d failed: %q, %v, want%s", n+1, total.Ops(), got, err, want)
+		}
+	}
 }
 
 // TestNothingIsLeftOfCompaction: a compaction that died leaves files, and the next command
