@@ -21,6 +21,7 @@ import (
 type randomLog struct {
 	*rand.Rand
 	format string
+	start  int64             // its first offset
 	frames [][]byte          // every batch, as written
 	files  map[string][]byte // by path below the log directory
 	damage []string
@@ -32,7 +33,8 @@ var randomFormats = []string{"plain", "compressed", "compacted", "transactional"
 func newRandomLog(t testing.TB, seed uint64) *randomLog {
 	l := &randomLog{Rand: rand.New(rand.NewPCG(seed, 0)), files: map[string][]byte{}}
 	l.format = randomFormats[l.IntN(len(randomFormats))]
-	w := batchWriter{l: l, t: t, next: int64(l.IntN(3) * 500)}
+	l.start = int64(l.IntN(3) * 500)
+	w := batchWriter{l: l, t: t, next: l.start}
 	for range 1 + l.IntN(3) {
 		name := "foo-0/" + segment.FileName(w.next, segment.LogSuffix)
 		var log []byte
@@ -140,9 +142,14 @@ func (w *batchWriter) records(m record.Meta) []byte {
 	return raw
 }
 
-// value is never the same twice, so that a batch can be found by its bytes.
+// value is never the same twice, so that a batch can be found by its bytes. Now and then it
+// holds a batch of another log, which does not fit into this one.
 func (w *batchWriter) value() []byte {
-	return fmt.Appendf(nil, "%d %s", w.next, strings.Repeat("x", w.l.IntN(60)*w.l.IntN(20)))
+	value := fmt.Appendf(nil, "%d %s", w.next, strings.Repeat("x", w.l.IntN(60)*w.l.IntN(20)))
+	if w.l.IntN(10) == 0 && (w.l.start > 0 || w.l.format == "MKB1") {
+		value = appendBatch(w.t, value, w.l.Int64N(max(w.l.start, 1)), record.NoProducer())
+	}
+	return value
 }
 
 // hurt damages one file so that the batches that stay whole stay in order.
@@ -157,7 +164,7 @@ func (l *randomLog) hurt() {
 	pos := l.IntN(len(data))
 	size := l.IntN(min(len(data)-pos, 300) + 1)
 	what := "deleted"
-	switch l.IntN(9) {
+	switch l.IntN(10) {
 	case 0:
 		data[pos] ^= 1 << l.IntN(8)
 		what = "flipped a bit"
@@ -188,6 +195,11 @@ func (l *randomLog) hurt() {
 		l.damage = append(l.damage, name+" "+what)
 		return
 	case 8:
+		if isLog {
+			pos, data = l.tear(data)
+			what = "a torn batch in front of another"
+		}
+	case 9:
 		f := l.frames[len(l.frames)-1]
 		pos, data = len(data), append(data, f[:l.IntN(len(f))]...)
 		what = "a torn batch more"
@@ -205,7 +217,8 @@ func (l *randomLog) hurtHeader(data []byte) (pos int, what string) {
 	}
 	switch field := l.IntN(3); {
 	case field == 0:
-		binary.BigEndian.PutUint32(data[pos+8:], []uint32{0, 48, 1<<31 - 1, 1<<32 - 1, uint32(len(f)) - 11, l.Uint32()}[l.IntN(6)])
+		far := l.boundary(data[pos:]) - 12
+		binary.BigEndian.PutUint32(data[pos+8:], []uint32{0, 48, 1<<31 - 1, 1<<32 - 1, uint32(len(f)) - 11, l.Uint32(), far, far}[l.IntN(8)])
 		what = "length"
 	case field == 1 && l.format != "v0":
 		binary.BigEndian.PutUint32(data[pos+12:], []uint32{0, 1<<32 - 1, 100}[l.IntN(3)])
@@ -215,6 +228,29 @@ func (l *randomLog) hurtHeader(data []byte) (pos int, what string) {
 		what = "magic"
 	}
 	return pos, what
+}
+
+// boundary is the end of some batch in data, the last one's more often than not.
+func (l *randomLog) boundary(data []byte) uint32 {
+	f := l.frames[l.IntN(len(l.frames))]
+	if at := bytes.Index(data, f); at >= 0 && l.IntN(2) == 0 {
+		return uint32(at + len(f))
+	}
+	return uint32(len(data))
+}
+
+// tear puts the beginning of a batch in front of it: a broker that found it torn and did not
+// cut it wrote it again.
+func (l *randomLog) tear(data []byte) (pos int, torn []byte) {
+	f := l.frames[l.IntN(len(l.frames))]
+	if pos = bytes.Index(data, f); pos < 0 {
+		return 0, data
+	}
+	have := 1 + l.IntN(len(f)-1)
+	for have > 0 && f[have] == 0 { // or the zeros with which it begins make the torn one whole
+		have--
+	}
+	return pos, slices.Insert(data, pos, f[:have]...)
 }
 
 func (l *randomLog) junk(n int) []byte {

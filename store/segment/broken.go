@@ -200,21 +200,52 @@ func (w *walker) takeRange(size int64, f record.Format) bool {
 // noFrame classifies a header that claims an impossible frame, or one that the file
 // does not hold.
 func (w *walker) noFrame(size int64, f record.Format, known bool) bool {
+	r := w.reach(w.pos, size, f)
+	if r.proved {
+		return w.badLength(r.end-w.pos, r.format, true)
+	}
 	h := w.newHunt(f)
 	x, found := h.find(w.pos+1, w.end)
+	if !h.proved {
+		x, found = w.orEnd(r, x, found)
+		x = h.proofBehind(r, x, found)
+	}
+	torn := known && size <= w.biggest && w.fits(w.at(w.pos, record.PrefixSize)[:record.PrefixSize])
 	switch {
 	case w.err != nil:
 		return false
-	case found && !h.proved && known:
-		return w.badLength(x-w.pos, f, false)
-	case found && !h.proved:
-		return w.badHeader(x - w.pos)
-	case found:
+	case found && h.proved:
 		return w.badLength(x-w.pos, h.format, true)
-	case known && size <= w.biggest && w.fits(w.at(w.pos, record.PrefixSize)[:record.PrefixSize]):
-		return w.torn(size, f)
+	case found:
+		return w.badClaim(x-w.pos, f, known)
+	case torn && r.torn:
+		return w.torn(w.end-w.pos, size, f)
+	}
+	return w.noEnd(size, f, known, torn)
+}
+
+// noEnd classifies a header behind which no frame fits. A batch in the wrong place does not
+// fit, but is more than nothing: what is called torn ends in front of it. Where too much was
+// spent to look for one, nothing is called torn, which would be to say that there is none.
+func (w *walker) noEnd(size int64, f record.Format, known, torn bool) bool {
+	x, found := w.findAny(w.pos + 1)
+	switch {
+	case w.err != nil:
+		return false
+	case torn && !w.exhausted():
+		return w.torn(x-w.pos, size, f)
+	case torn || found:
+		return w.badClaim(x-w.pos, f, known)
 	}
 	return w.garbage()
+}
+
+// badClaim blames the header of what stands up to the next frame.
+func (w *walker) badClaim(size int64, f record.Format, known bool) bool {
+	if known {
+		return w.badLength(size, f, false)
+	}
+	return w.badHeader(size)
 }
 
 func (w *walker) garbage() bool {
@@ -222,10 +253,10 @@ func (w *walker) garbage() bool {
 	return w.report(corrupt.Garbage, left, "no batch in %d bytes to the end of the file", left)
 }
 
-func (w *walker) torn(size int64, f record.Format) bool {
-	left := w.end - w.pos
-	w.report(corrupt.Torn, left, "have %d of %d bytes", left, size)
-	if b, _, ok := record.ViewHeader(w.at(w.pos, record.HeaderSize)); ok {
+func (w *walker) torn(have, size int64, f record.Format) bool {
+	w.report(corrupt.Torn, have, "have %d of %d bytes", have, size)
+	head := w.at(w.pos, record.HeaderSize)
+	if b, _, ok := record.ViewHeader(head[:min(int64(len(head)), have)]); ok {
 		describe(w.damage, &b)
 	} else if f != record.MKB1 {
 		w.damage.BaseOffset = int64(binary.BigEndian.Uint64(w.at(w.pos, record.PrefixSize)))
@@ -274,17 +305,39 @@ func (w *walker) wrongCRC(crc uint32) bool {
 		return w.badMagic(size, f)
 	}
 	w.whole = false
+	r := w.reach(w.pos, size, f)
+	if r.proved {
+		return w.badLength(r.end-w.pos, r.format, true)
+	}
 	h := w.newHunt(f)
 	end := w.pos + size
-	x, found := h.find(w.pos+1, end)
-	leads := !h.proved && w.leads(end)
-	if found && (h.proved || !leads || w.chain(x, end)) {
+	x, found := w.findWithin(h, r, end)
+	switch {
+	case found:
 		return w.badLength(x-w.pos, h.format, h.proved)
-	}
-	if leads {
+	case r.end == end || w.leads(end):
 		return w.badCRC(size, f, crc)
 	}
 	return w.wrongCRCAstray(h, size, f, crc)
+}
+
+// findWithin finds where the damaged frame at w.pos ends, if not at end, as it claims.
+func (w *walker) findWithin(h *hunt, r reach, end int64) (x int64, found bool) {
+	x, found = h.find(w.pos+1, end)
+	switch {
+	case h.proved:
+		return x, true
+	case r.leads && r.end != end:
+		return w.orEnd(r, x, found)
+	}
+	leads := w.leads(end)
+	for found && !h.proved && !w.stands(x, end, leads, r.end == end) {
+		x, found = h.findNext(x, end)
+	}
+	if !h.proved {
+		x = h.proofBehind(r, x, found)
+	}
+	return x, found
 }
 
 // wrongCRCAstray is wrongCRC for a frame whose length leads to nothing: either the length
@@ -302,7 +355,7 @@ func (w *walker) wrongCRCAstray(h *hunt, size int64, f record.Format, crc uint32
 	case found:
 		return w.badLength(x-w.pos, f, false)
 	}
-	return w.garbage()
+	return w.noEnd(size, f, true, false)
 }
 
 func (w *walker) badCRC(size int64, f record.Format, crc uint32) bool {

@@ -52,7 +52,7 @@ func (c *scout) seek(pos, low int64) {
 		c.w.reset(c.s.w.r, c.s.w.size, &c.s.o)
 		c.open = true
 	}
-	c.w.next, c.w.err = pos, nil
+	c.w.next, c.w.err, c.w.mkb1 = pos, nil, c.s.w.mkb1
 	c.w.low, c.w.high = low, c.s.w.high
 }
 

@@ -11,9 +11,11 @@ import (
 // magic and checksum. Whether offsets and epochs fit is left to the Scanner.
 type walker struct {
 	window
+	start   int64 // where the walk begins
 	size    int64 // of the file, which may go on behind end
 	trust   bool  // no checksums
 	biggest int64 // the largest frame whose torn beginning is believed
+	mkb1    bool  // the log has frames of MKB1, and so no others
 
 	// low and high bound the base offset of a frame that a search may find.
 	low, high int64
@@ -29,6 +31,7 @@ type walker struct {
 	head, farHead [record.HeaderSize]byte
 
 	wasted, budget int64 // bytes of checksums that came to nothing, and how many may
+	doubted        int64 // bytes behind frames that may be inside of others
 }
 
 func (w *walker) reset(r io.ReaderAt, size int64, o *Options) {
@@ -36,13 +39,13 @@ func (w *walker) reset(r io.ReaderAt, size int64, o *Options) {
 	if o.End > 0 && o.End < size {
 		w.end = o.End
 	}
-	w.size, w.trust = size, o.SkipCRC
+	w.start, w.size, w.trust, w.mkb1 = o.Start, size, o.SkipCRC, false
 	w.biggest = int64(o.maxBatch())
 	w.pos, w.next, w.batch, w.whole, w.damage = o.Start, o.Start, record.Batch{}, false, nil
 	if w.aux.store != nil {
 		w.aux.reset(r, w.end)
 	}
-	w.wasted, w.budget = 0, wasteFactor*size+wasteFloor
+	w.wasted, w.budget, w.doubted = 0, wasteFactor*size+wasteFloor, 0
 }
 
 // A search in hostile bytes meets headers that claim much and hold nothing. What is spent
@@ -75,6 +78,11 @@ func (w *walker) stepSlowly() bool {
 	if !ok || size > left {
 		return w.broken(size, f, ok)
 	}
+	if w.exhausted() && !w.trust {
+		if end, ok := w.tooLong(size, f); ok {
+			return w.badLength(end-w.pos, f, false)
+		}
+	}
 	if size > int64(len(raw)) {
 		if size > windowSize {
 			return w.stepLarge(size, f)
@@ -98,6 +106,7 @@ func (w *walker) take(b record.Batch) {
 // checkHeader finishes a frame with the right checksum: if its header is wrong all the
 // same, it was written so.
 func (w *walker) checkHeader() bool {
+	w.mkb1 = w.mkb1 || w.batch.Format() == record.MKB1
 	if err := w.batch.Check(); err != nil {
 		err.Pos += w.pos
 		w.damage = describe(err, &w.batch)
@@ -113,6 +122,9 @@ func (w *walker) stepLarge(size int64, f record.Format) bool {
 		return w.takeHead(size, f)
 	}
 	if !w.leads(w.pos + size) {
+		if r := w.reach(w.pos, size, f); r.proved {
+			return w.badLength(r.end-w.pos, r.format, true)
+		}
 		h := w.newHunt(f)
 		if x, found := h.find(w.pos+1, w.pos+size); found && h.proved {
 			return w.badLength(x-w.pos, f, true)
