@@ -120,7 +120,7 @@ type check struct {
 	ends     map[replicaDir]logRange
 	ids      []partitionID
 	clusters []clusterID
-	commits  []commit
+	commits  []commits
 }
 
 // replicaDir is a replica: a broker's copy of a partition.
@@ -151,7 +151,7 @@ func (c *check) take(ref store.PartitionRef, r partitionReport) {
 	}
 	if ref.State == segment.Normal {
 		c.ends[replicaDir{ref.TopicPartition, logDirOf(ref)}] = r.log
-		c.commits = append(c.commits, r.commits...)
+		c.commits = append(c.commits, r.commits)
 	}
 	if r.id != nil {
 		c.ids = append(c.ids, partitionID{ref, *r.id})

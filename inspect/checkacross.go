@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"iter"
 	"path/filepath"
 
 	"logdir/store"
@@ -86,16 +87,22 @@ type commitKey struct {
 // committedOffsets: what a group has committed lies in the log.
 func (c *check) committedOffsets() {
 	seen := map[commitKey]bool{}
-	for _, m := range c.commits {
-		log, here := c.ends[replicaDir{m.key.TopicPartition, m.key.dir}]
-		k := commitKey{m.key.group, m.key.TopicPartition, ""}
-		if !here || seen[k] || log.holds(m.offset) {
-			continue
+	for _, in := range c.commits {
+		for m := range in.all() {
+			c.committedOffset(m, seen)
 		}
-		seen[k] = true
-		c.add(Warning, at(CommittedOffset, m.key.Dir(), "group %s is at %d, the log holds %d..%d", m.key.group, m.offset, log.start, log.end),
-			c.scope.command(m.key.dir, "group reset-offsets", m.key.group, m.key.TopicPartition.String(), "--to", "start", "--dry-run"))
 	}
+}
+
+func (c *check) committedOffset(m commit, seen map[commitKey]bool) {
+	log, here := c.ends[replicaDir{m.key.TopicPartition, m.key.dir}]
+	k := commitKey{m.key.group, m.key.TopicPartition, ""}
+	if !here || seen[k] || log.holds(m.offset) {
+		return
+	}
+	seen[k] = true
+	c.add(Warning, at(CommittedOffset, m.key.Dir(), "group %s is at %d, the log holds %d..%d", m.key.group, m.offset, log.start, log.end),
+		c.scope.command(m.key.dir, "group reset-offsets", m.key.group, m.key.TopicPartition.String(), "--to", "start", "--dry-run"))
 }
 
 // commitReader keeps what the groups of one partition of __consumer_offsets have committed.
@@ -105,14 +112,26 @@ func newCommitReader() *commitReader { return &commitReader{group.NewState()} }
 
 func (r *commitReader) batch(b *record.Batch) { r.groups.Update(b) }
 
-// commits lists what is left, in a fixed order.
-func (r *commitReader) commits(dir string) []commit {
-	var list []commit
-	for _, g := range r.groups.Groups() {
-		for _, c := range g.Offsets() {
-			tp := store.TopicPartition{Topic: c.Topic, Partition: c.Partition}
-			list = append(list, commit{commitKey{g.ID, tp, dir}, c.Offset})
+// commits is what is left.
+func (r *commitReader) commits(dir string) commits { return commits{dir, r.groups.Groups()} }
+
+// commits are the groups of one partition of __consumer_offsets in a log directory. Of what
+// they have committed, which may be very much, they keep little more than the numbers.
+type commits struct {
+	dir    string
+	groups []*group.Group
+}
+
+// all lists it, in a fixed order.
+func (c commits) all() iter.Seq[commit] {
+	return func(yield func(commit) bool) {
+		for _, g := range c.groups {
+			for _, tp := range g.Committed() {
+				at, _ := g.Offset(tp)
+				if !yield(commit{commitKey{g.ID, tp, c.dir}, at.Offset}) {
+					return
+				}
+			}
 		}
 	}
-	return list
 }

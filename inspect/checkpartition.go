@@ -31,7 +31,7 @@ type partitionReport struct {
 	lostBytes                int64
 	log                      logRange
 	id                       *checkpoint.UUID
-	commits                  []commit
+	commits                  commits
 	err                      error
 }
 

@@ -24,7 +24,7 @@ func ReadCommitted(ctx context.Context, fsys vfs.ReadFS, dirs []string) ([]Commi
 		if err := readCommits(ctx, fsys, dir, r); err != nil {
 			return nil, err
 		}
-		for _, c := range r.commits(dir) {
+		for c := range r.commits(dir).all() {
 			out = append(out, Committed{c.key.group, c.key.TopicPartition, c.offset})
 		}
 	}
