@@ -3,6 +3,7 @@ package recovery
 import (
 	"errors"
 	"io"
+	"math"
 	"path/filepath"
 
 	"logdir/store/corrupt"
@@ -75,15 +76,20 @@ func (x *indexFiles) close() error {
 	return errors.Join(errs...)
 }
 
-// isMKB1 tells the format of a segment of so many bytes from its first bytes, or if these
-// are no header from its first good batch.
+// isMKB1 tells the format of a segment of so many bytes from its first header, or if that
+// may be damaged from its first good batch: an MKB1 header with a damaged magic can look like
+// one of v0 or v1.
 func isMKB1(log io.ReaderAt, size, base int64) bool {
 	var head [record.PrefixSize]byte
 	if _, err := log.ReadAt(head[:], 0); err != nil {
 		return false
 	}
-	if _, f, ok := record.Peek(head[:]); ok {
-		return f == record.MKB1
+	_, f, ok := record.Peek(head[:])
+	switch offset := record.PeekOffset(head[:], record.V2); {
+	case ok && f == record.MKB1:
+		return true
+	case ok && f == record.V2 && offset >= base && offset-base <= math.MaxInt32:
+		return false
 	}
 	s := segment.NewScanner(log, size, segment.Options{Base: base, LogEnd: corrupt.Unknown})
 	for s.Next() {
