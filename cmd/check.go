@@ -142,8 +142,7 @@ func (e *Env) checkScope(targets []string) (s checkScope, err error) {
 		return s, err
 	}
 	if len(targets) == 0 {
-		s.Partitions, err = v.AllPartitions()
-		return s, errors.Join(err, s.addLogDirs(v, "", e.namedDataDir(), true))
+		return s, e.addWhole(&s, v, "", e.namedDataDir())
 	}
 	for _, t := range targets {
 		if err := e.addTarget(&s, v, t); err != nil {
@@ -158,17 +157,60 @@ func (e *Env) addTarget(s *checkScope, v *cluster.View, target string) error {
 	if info, err := e.FS.Stat(target); err == nil && info.IsDir() {
 		sub, err := cluster.OpenView(e.FS, target)
 		if err == nil && sub.Kind != store.KindPartition {
-			refs, err := sub.AllPartitions()
-			for i := range refs {
-				refs[i].Rel = filepath.ToSlash(filepath.Join(target, refs[i].Rel))
-			}
-			s.Partitions = append(s.Partitions, refs...)
-			return errors.Join(err, s.addLogDirs(sub, target, target, true))
+			return e.addWhole(s, sub, target, target)
 		}
 	}
 	refs, err := v.Resolve([]string{target}, true)
 	s.Partitions = append(s.Partitions, refs...)
 	return errors.Join(err, s.addLogDirs(v, "", e.namedDataDir(), false))
+}
+
+// addWhole adds a data directory with all that stands in it: of a cluster also the log
+// directories beside the brokers.
+func (e *Env) addWhole(s *checkScope, v *cluster.View, name, dataDir string) error {
+	err := errors.Join(s.addPartitions(v, name), s.addLogDirs(v, name, dataDir, true))
+	if v.Kind != store.KindCluster {
+		return err
+	}
+	for _, folder := range []string{cluster.CoordinatorDir, cluster.DLQDir} {
+		err = errors.Join(err, e.addBeside(s, v, filepath.Join(name, folder), folder))
+	}
+	return err
+}
+
+// addBeside adds a log directory beside the brokers of a cluster, unless it is not there yet.
+// A broker would not start there, so there is nothing to forecast.
+func (e *Env) addBeside(s *checkScope, v *cluster.View, name, folder string) error {
+	path := filepath.Join(v.Path, folder)
+	beside, err := cluster.OpenView(e.FS, path)
+	if refused, ok := errors.AsType[*store.Error](err); ok && refused.Class == store.NotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	first := len(s.Partitions)
+	err = s.addPartitions(beside, name)
+	for i := range s.Partitions[first:] {
+		s.Partitions[first+i].Broker = besideBrokers
+	}
+	s.DataDirs[beside.Path] = path
+	s.LogDirs = append(s.LogDirs, inspect.CheckDir{Path: beside.Path, Name: filepath.ToSlash(name), Whole: true})
+	return err
+}
+
+// besideBrokers is the broker of logs that belong to none: a queue of dead letters has the
+// name of its partition.
+const besideBrokers = store.NoBroker - 1
+
+// addPartitions adds all partitions of a data directory that is shown as name.
+func (s *checkScope) addPartitions(v *cluster.View, name string) error {
+	refs, err := v.AllPartitions()
+	for i := range refs {
+		refs[i].Rel = filepath.ToSlash(filepath.Join(name, refs[i].Rel))
+	}
+	s.Partitions = append(s.Partitions, refs...)
+	return err
 }
 
 // addLogDirs adds the log directories of a data directory that is shown as name, and which a

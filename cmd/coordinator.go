@@ -40,8 +40,18 @@ func (e *Env) replayCoordinator(v *cluster.View, topic string, read func(*store.
 			return damage, readError(ref.Rel, err)
 		}
 		if len(bad) > 0 {
-			damage = append(damage, e.damageAt(v, ref, bad[0]))
+			damage = append(damage, e.coordinatorDamage(v, logs, ref, bad[0]))
 		}
 	}
 	return damage, nil
+}
+
+// coordinatorDamage names the coordinator folder of a cluster, which is what is to be repaired.
+func (e *Env) coordinatorDamage(v, logs *cluster.View, ref store.PartitionRef, d *corrupt.Error) error {
+	if logs == v {
+		return e.damageAt(v, ref, d)
+	}
+	d.Path = v.Rel(d.Path)
+	return store.DamageFound(d, ref.TopicPartition).
+		WithHint("logdir recover --dry-run -d %s %s", store.ShellWord(logs.Path), ref.TopicPartition)
 }
