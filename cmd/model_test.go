@@ -170,7 +170,9 @@ func (m *model) promote() {
 	m.sh("", "promote", m.partition().String(), "--to", m.broker())
 }
 
-// promoteUnclean elects a leader that may lack records: they are lost.
+// promoteUnclean elects a leader that may lack records: they are lost. Of a compacted topic
+// more is lost, as in Kafka: another replica may have cleaned away what a lost record had
+// superseded, and lead later.
 func (m *model) promoteUnclean() {
 	p := m.partition()
 	rows, _ := m.sh("", "promote", p.String(), "--to", m.broker(), "--unclean")
@@ -179,7 +181,7 @@ func (m *model) promoteUnclean() {
 	}
 	m.look()
 	there := p.values()
-	maps.DeleteFunc(p.acked, func(value string, _ bool) bool { return !there[value] })
+	maps.DeleteFunc(p.acked, func(value string, _ bool) bool { return !there[value] || p.compacted })
 	maps.DeleteFunc(p.visible, func(_ int64, value string) bool { return !there[value] })
 	m.txn.doubt(p)
 }
