@@ -13,6 +13,7 @@ import (
 	"logdir/store"
 	"logdir/store/cluster"
 	"logdir/store/corrupt"
+	"logdir/store/group"
 )
 
 // checkOptions are the flags of "logdir check".
@@ -168,7 +169,7 @@ func (e *Env) addTarget(s *checkScope, v *cluster.View, target string) error {
 // addWhole adds a data directory with all that stands in it: of a cluster also the log
 // directories beside the brokers.
 func (e *Env) addWhole(s *checkScope, v *cluster.View, name, dataDir string) error {
-	err := errors.Join(s.addPartitions(v, name), s.addLogDirs(v, name, dataDir, true))
+	err := errors.Join(s.addPartitions(v, name), s.addLogDirs(v, name, dataDir, true), e.addGroups(s, v))
 	if v.Kind != store.KindCluster {
 		return err
 	}
@@ -176,6 +177,35 @@ func (e *Env) addWhole(s *checkScope, v *cluster.View, name, dataDir string) err
 		err = errors.Join(err, e.addBeside(s, v, filepath.Join(name, folder), folder))
 	}
 	return err
+}
+
+// addGroups adds where the logs are of which groups of ours have committed offsets: a cluster's
+// in the coordinator's log directory, MiniKafka's in a file.
+func (e *Env) addGroups(s *checkScope, v *cluster.View) error {
+	dir := v.Path
+	switch v.Kind {
+	case store.KindCluster:
+		dir = filepath.Join(dir, cluster.CoordinatorDir)
+	case store.KindMiniKafka:
+		groups, err := e.miniKafkaGroups(dir)
+		if err != nil {
+			return err
+		}
+		s.Groups = map[string][]*group.Group{dir: groups.Groups()}
+	default:
+		return nil
+	}
+	leaders := map[store.TopicPartition]string{}
+	for _, t := range v.Meta.Topics {
+		for p := range t.Partitions {
+			tp := store.TopicPartition{Topic: t.Name, Partition: int32(p)}
+			if ref, err := v.Leading(tp); err == nil {
+				leaders[tp] = filepath.Dir(ref.Dir)
+			}
+		}
+	}
+	s.Leaders = map[string]map[store.TopicPartition]string{dir: leaders}
+	return nil
 }
 
 // addBeside adds a log directory beside the brokers of a cluster, unless it is not there yet.

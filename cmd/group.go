@@ -52,7 +52,8 @@ func (e *Env) readGroups() (*knownGroups, error) {
 	}
 	g := &knownGroups{env: e, view: v, State: group.NewState()}
 	if v.Kind == store.KindMiniKafka {
-		return g, g.readMiniKafka()
+		g.State, err = e.miniKafkaGroups(v.Path)
+		return g, err
 	}
 	g.damage, err = e.replayCoordinator(v, group.Topic, g.ReadLog)
 	return g, err
@@ -61,13 +62,14 @@ func (e *Env) readGroups() (*knownGroups, error) {
 // maxMiniKafka bounds what is read of MiniKafka's offsets.json.
 const maxMiniKafka = 64 << 20
 
-func (g *knownGroups) readMiniKafka() error {
-	data, err := vfs.ReadAll(g.env.FS, filepath.Join(g.view.Path, group.MiniKafkaFile), maxMiniKafka)
+// miniKafkaGroups reads the groups of MiniKafka's directory.
+func (e *Env) miniKafkaGroups(dir string) (*group.State, error) {
+	data, err := vfs.ReadAll(e.FS, filepath.Join(dir, group.MiniKafkaFile), maxMiniKafka)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return group.NewState(), nil
 	}
-	if err == nil {
-		g.State, err = group.ParseMiniKafka(data)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return group.ParseMiniKafka(data)
 }

@@ -34,7 +34,8 @@ func newGroupResetCmd(env *Env) *cobra.Command {
 		Short: "set the committed offsets of a group without members",
 		Long: `Set the committed offsets of partitions, all to the same place: for reading again, or for
 passing over. With a sign the place counts from the committed offset. Only a group without
-members can be reset; one that is not there yet is made. It asks, unless --yes is given.`,
+members can be reset; one that is not there yet is made. It asks, unless --yes is given.
+In MiniKafka's directory this is the one change to groups, since a repair may call for it.`,
 		Example: `  logdir group reset-offsets billing -t orders --to start --yes
   logdir group reset-offsets billing -t orders:0 --to -10 --dry-run
   logdir group reset-offsets billing -t orders --to-datetime 2026-01-01T00:00:00Z`,
@@ -43,6 +44,9 @@ members can be reset; one that is not there yet is made. It asks, unless --yes i
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
 				return err
+			}
+			if v, err := cluster.OpenView(env.FS, env.Global.DataDir); err == nil && v.Kind == store.KindMiniKafka {
+				return o.resetMiniKafka(env, v)
 			}
 			return env.onCoordinator(c.Context(), func(cl *cluster.Cluster, co *group.Coordinator) error {
 				return o.reset(c.Context(), env, cl, co)
@@ -142,6 +146,8 @@ func (o *groupResetOptions) validate() error {
 	return nil
 }
 
+var resetColumns = []string{"GROUP", "TOPIC", "PARTITION", "OLD-OFFSET", "NEW-OFFSET"}
+
 func (o *groupResetOptions) reset(ctx context.Context, env *Env, c *cluster.Cluster, co *group.Coordinator) error {
 	partitions, err := namedPartitions(c.Meta(), o.targets)
 	if err != nil {
@@ -158,7 +164,7 @@ func (o *groupResetOptions) reset(ctx context.Context, env *Env, c *cluster.Clus
 	if err != nil {
 		return err
 	}
-	t := render.Table{Columns: []string{"GROUP", "TOPIC", "PARTITION", "OLD-OFFSET", "NEW-OFFSET"}}
+	t := render.Table{Columns: resetColumns}
 	var errs []error
 	for _, name := range groups {
 		rows, err := o.resetOne(ctx, env, view, co, name, partitions)
@@ -173,39 +179,43 @@ func (o *groupResetOptions) groups(co *group.Coordinator) (names []string, err e
 		return []string{o.group}, nil
 	}
 	all, err := co.Groups()
-	for _, g := range all {
-		names = append(names, g.ID)
-	}
-	return names, err
+	return idsOf(all), err
 }
 
 // resetOne resets one group and returns its rows.
 func (o *groupResetOptions) resetOne(ctx context.Context, env *Env, v *cluster.View, co *group.Coordinator, name string, partitions []store.TopicPartition) (rows [][]any, err error) {
 	err = co.ResetOffsets(ctx, name, o.dryRun, func(g *group.Group) (positions []group.Position, err error) {
-		if o.allTopics {
-			partitions = committedPartitions(g)
-		}
-		if len(partitions) == 0 && !o.allGroups {
-			return nil, store.Errorf(store.NotFound, "GROUP_ID_NOT_FOUND", "group %s has committed nothing", name)
-		}
-		for _, tp := range partitions {
-			to, err := o.target(env, v, g, tp)
-			if err != nil {
-				return nil, err
-			}
-			var old any
-			if c, err := committedOffset(g, tp); err == nil {
-				old = c.Offset
-			}
-			positions = append(positions, group.Position{Topic: tp.Topic, Partition: tp.Partition, Offset: to, LeaderEpoch: -1})
-			rows = append(rows, []any{name, tp.Topic, tp.Partition, old, to})
-		}
-		return positions, nil
+		positions, rows, err = o.positions(env, v, g, name, partitions)
+		return positions, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return rows, nil
+}
+
+// positions are where the partitions of a group, which may not be there yet, are reset to,
+// with a row each.
+func (o *groupResetOptions) positions(env *Env, v *cluster.View, g *group.Group, name string, partitions []store.TopicPartition) (positions []group.Position, rows [][]any, err error) {
+	if o.allTopics {
+		partitions = committedPartitions(g)
+	}
+	if len(partitions) == 0 && !o.allGroups {
+		return nil, nil, store.Errorf(store.NotFound, "GROUP_ID_NOT_FOUND", "group %s has committed nothing", name)
+	}
+	for _, tp := range partitions {
+		to, err := o.target(env, v, g, tp)
+		if err != nil {
+			return nil, nil, err
+		}
+		var old any
+		if c, err := committedOffset(g, tp); err == nil {
+			old = c.Offset
+		}
+		positions = append(positions, group.Position{Topic: tp.Topic, Partition: tp.Partition, Offset: to, LeaderEpoch: -1})
+		rows = append(rows, []any{name, tp.Topic, tp.Partition, old, to})
+	}
+	return positions, rows, nil
 }
 
 // committedPartitions are those in which a group, which may not be there yet, has committed.
@@ -227,17 +237,25 @@ func (o *groupResetOptions) confirm(ctx context.Context, env *Env, co *group.Coo
 		return nil
 	}
 	if o.allGroups {
-		return env.Confirm("reset the offsets of " + strconv.Itoa(len(groups)) + " group(s)")
+		return env.Confirm(o.question(len(groups), partitions))
 	}
 	nothing := func(*group.Group) ([]group.Position, error) { return nil, nil }
 	if err := co.ResetOffsets(ctx, o.group, true, nothing); err != nil {
 		return err
 	}
+	return env.Confirm(o.question(1, partitions))
+}
+
+// question is what is asked before so many groups are reset in so many partitions.
+func (o *groupResetOptions) question(groups, partitions int) string {
+	if o.allGroups {
+		return "reset the offsets of " + strconv.Itoa(groups) + " group(s)"
+	}
 	where := strconv.Itoa(partitions) + " partition(s)"
 	if o.allTopics {
 		where = "all its partitions"
 	}
-	return env.Confirm("reset the offsets of group " + o.group + " in " + where)
+	return "reset the offsets of group " + o.group + " in " + where
 }
 
 // target is where one partition is reset to.

@@ -3,13 +3,14 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"logdir/inspect"
 	"logdir/recovery"
 	"logdir/store"
 	"logdir/store/cluster"
-	"logdir/store/group"
 	"logdir/store/segment"
 )
 
@@ -17,20 +18,27 @@ import (
 // with the command that resets just that one.
 func (s *recoverRun) groupsBeyond(ctx context.Context) []string {
 	ends := map[store.TopicPartition]int64{}
+	places := map[string]location{}
 	for _, p := range s.plans {
 		if !p.Empty() && p.HasLog && s.leads(p) {
 			ends[p.Partition.TopicPartition] = p.LogEnd
 		}
-	}
-	committed, err := inspect.ReadCommitted(ctx, s.env.FS, s.offsetLogs())
-	if err != nil {
-		return []string{fmt.Sprintf("committed offsets of groups could not be read: %v", err)}
+		if place := s.placeOf(p.Partition.PartitionRef); place.logDir != "" {
+			places[place.commits()] = place
+		}
 	}
 	var out []string
-	for _, c := range committed {
-		if end, ok := ends[c.TopicPartition]; ok && c.Offset > end {
-			out = append(out, fmt.Sprintf("group %s is at %d of %s, beyond the log end %d: logdir group reset-offsets %s%s -t %s --to end",
-				c.Group, c.Offset, c.TopicPartition, end, s.dataDirFlag(), c.Group, c.TopicPartition))
+	for _, dir := range slices.Sorted(maps.Keys(places)) {
+		place := places[dir]
+		committed, err := s.committed(ctx, place)
+		if err != nil {
+			out = append(out, fmt.Sprintf("committed offsets of groups could not be read: %v", err))
+		}
+		for _, c := range committed {
+			if end, ok := ends[c.TopicPartition]; ok && c.Offset > end {
+				out = append(out, fmt.Sprintf("group %s is at %d of %s, beyond the log end %d: %s",
+					c.Group, c.Offset, c.TopicPartition, end, s.resetOf(c, place)))
+			}
 		}
 	}
 	return out
@@ -45,30 +53,54 @@ func (s *recoverRun) leads(p *recovery.Plan) bool {
 	return err != nil || meta.LeaderID() == p.Partition.Broker
 }
 
-// offsetLogs are the partition directories in which groups commit: the coordinator's in a
-// cluster, and those that stand beside the partitions in a bare log directory.
-func (s *recoverRun) offsetLogs() []string {
-	var dirs []string
-	seen := map[string]bool{}
-	for _, p := range s.plans {
-		place := s.placeOf(p.Partition.PartitionRef)
-		dir := place.logDir
-		if place.cluster {
-			dir = filepath.Join(place.root, cluster.CoordinatorDir)
-		}
-		if dir == "" || seen[dir] {
-			continue
-		}
-		seen[dir] = true
-		entries, err := s.env.FS.ReadDir(dir)
+// commits is where groups have committed offsets of the logs at a place: the coordinator's
+// directory of a cluster, MiniKafka's own, or the log directory itself.
+func (p location) commits() string {
+	switch {
+	case p.cluster:
+		return filepath.Join(p.root, cluster.CoordinatorDir)
+	case p.miniKafka():
+		return p.root
+	}
+	return p.logDir
+}
+
+// miniKafka says that the log directory is one of MiniKafka's.
+func (p location) miniKafka() bool { return !p.cluster && p.logDir != p.root }
+
+// committed are the offsets that groups have committed, as far as they stand here.
+func (s *recoverRun) committed(ctx context.Context, p location) ([]inspect.Committed, error) {
+	if p.miniKafka() {
+		groups, err := s.env.miniKafkaGroups(p.root)
 		if err != nil {
-			continue // no group has ever committed
+			return nil, err
 		}
-		for _, e := range entries {
-			if d, ok := segment.ParsePartitionDir(e.Name()); ok && e.IsDir() && d.Topic == group.Topic && d.State == segment.Normal {
-				dirs = append(dirs, filepath.Join(dir, e.Name()))
-			}
+		return inspect.CommittedOf(groups.Groups()), nil
+	}
+	entries, err := s.env.FS.ReadDir(p.commits())
+	if err != nil {
+		return nil, nil // no group has ever committed
+	}
+	var dirs []string
+	for _, e := range entries {
+		if d, ok := segment.ParsePartitionDir(e.Name()); ok && e.IsDir() && d.Topic == offsetsTopic && d.State == segment.Normal {
+			dirs = append(dirs, filepath.Join(p.commits(), e.Name()))
 		}
 	}
-	return dirs
+	return inspect.ReadCommitted(ctx, s.env.FS, dirs)
+}
+
+// offsetsTopic is where groups commit.
+const offsetsTopic = "__consumer_offsets"
+
+// resetOf is the command that moves one committed offset to the log end.
+func (s *recoverRun) resetOf(c inspect.Committed, p location) string {
+	reset := inspect.GroupReset{Group: c.Group, TopicPartition: c.TopicPartition}
+	switch {
+	case !p.cluster && !p.miniKafka():
+		return reset.AtBroker()
+	case absolute(s.env.Global.DataDir) == p.root:
+		return reset.Ours(s.env.namedDataDir())
+	}
+	return reset.Ours(p.root)
 }

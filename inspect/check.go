@@ -9,6 +9,7 @@ import (
 
 	"logdir/store"
 	"logdir/store/corrupt"
+	"logdir/store/group"
 	"logdir/store/segment"
 	"logdir/store/vfs"
 )
@@ -22,6 +23,12 @@ type CheckScope struct {
 	// DataDirs are the data directories by log directory, as a command to type next names
 	// them with -d; "" where it need not.
 	DataDirs map[string]string
+	// Leaders are the log directories of each partition's leader, by the directory in which
+	// groups of ours have committed: by default these read what stands beside their commits,
+	// and a broker has to reset them.
+	Leaders map[string]map[store.TopicPartition]string
+	// Groups are those whose commits stand in no log, by a directory of Leaders.
+	Groups map[string][]*group.Group
 }
 
 // command is a command to type next about a log directory.

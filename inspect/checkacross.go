@@ -2,7 +2,9 @@ package inspect
 
 import (
 	"iter"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"logdir/store"
 	"logdir/store/checkpoint"
@@ -87,6 +89,9 @@ type commitKey struct {
 // committedOffsets: what a group has committed lies in the log.
 func (c *check) committedOffsets() {
 	seen := map[commitKey]bool{}
+	for _, dir := range slices.Sorted(maps.Keys(c.scope.Groups)) {
+		c.commits = append(c.commits, commits{dir, c.scope.Groups[dir]})
+	}
 	for _, in := range c.commits {
 		for m := range in.all() {
 			c.committedOffset(m, seen)
@@ -95,14 +100,23 @@ func (c *check) committedOffsets() {
 }
 
 func (c *check) committedOffset(m commit, seen map[commitKey]bool) {
-	log, here := c.ends[replicaDir{m.key.TopicPartition, m.key.dir}]
-	k := commitKey{m.key.group, m.key.TopicPartition, ""}
+	tp, dir := m.key.TopicPartition, m.key.dir
+	leaders, ours := c.scope.Leaders[dir]
+	if ours {
+		dir = leaders[tp]
+	}
+	log, here := c.ends[replicaDir{tp, dir}]
+	k := commitKey{m.key.group, tp, ""}
 	if !here || seen[k] || log.holds(m.offset) {
 		return
 	}
 	seen[k] = true
-	c.add(Warning, at(CommittedOffset, m.key.Dir(), "group %s is at %d, the log holds %d..%d", m.key.group, m.offset, log.start, log.end),
-		c.scope.command(m.key.dir, "group reset-offsets", m.key.group, m.key.TopicPartition.String(), "--to", "start", "--dry-run"))
+	reset := GroupReset{Group: m.key.group, TopicPartition: tp, Start: m.offset < log.start}
+	next := reset.AtBroker()
+	if ours {
+		next = reset.Ours(c.scope.DataDirs[dir])
+	}
+	c.add(Warning, at(CommittedOffset, tp.Dir(), "group %s is at %d, the log holds %d..%d", m.key.group, m.offset, log.start, log.end), next)
 }
 
 // commitReader keeps what the groups of one partition of __consumer_offsets have committed.

@@ -3,8 +3,10 @@ package inspect
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"logdir/store"
+	"logdir/store/group"
 	"logdir/store/vfs"
 )
 
@@ -24,11 +26,17 @@ func ReadCommitted(ctx context.Context, fsys vfs.ReadFS, dirs []string) ([]Commi
 		if err := readCommits(ctx, fsys, dir, r); err != nil {
 			return nil, err
 		}
-		for c := range r.commits(dir).all() {
-			out = append(out, Committed{c.key.group, c.key.TopicPartition, c.offset})
-		}
+		out = append(out, CommittedOf(r.groups.Groups())...)
 	}
 	return out, nil
+}
+
+// CommittedOf lists what groups have committed.
+func CommittedOf(groups []*group.Group) (list []Committed) {
+	for c := range (commits{groups: groups}).all() {
+		list = append(list, Committed{c.key.group, c.key.TopicPartition, c.offset})
+	}
+	return list
 }
 
 func readCommits(ctx context.Context, fsys vfs.ReadFS, dir string, r *commitReader) error {
@@ -46,4 +54,36 @@ func readCommits(ctx context.Context, fsys vfs.ReadFS, dir string, r *commitRead
 		}
 	}
 	return errors.Join(c.Err(), c.Close())
+}
+
+// GroupReset is the reset of one committed offset that lies outside of its log.
+type GroupReset struct {
+	Group string
+	store.TopicPartition
+	// Start says to where: to the log start instead of the log end.
+	Start bool
+}
+
+// Ours is the command for groups of a cluster of ours, or of MiniKafka's. dataDir is the data
+// directory if it must be named.
+func (r GroupReset) Ours(dataDir string) string {
+	to := "end"
+	if r.Start {
+		to = "start"
+	}
+	flag := ""
+	if dataDir != "" {
+		flag = "-d " + store.ShellWord(dataDir) + " "
+	}
+	return fmt.Sprintf("logdir group reset-offsets %s%s -t %s --to %s", flag, store.ShellWord(r.Group), r.TopicPartition, to)
+}
+
+// AtBroker is the command for groups of Kafka's, which a running broker has to carry out.
+func (r GroupReset) AtBroker() string {
+	to := "latest"
+	if r.Start {
+		to = "earliest"
+	}
+	return fmt.Sprintf("kafka-consumer-groups.sh --bootstrap-server HOST:PORT --group %s --topic %s --reset-offsets --to-%s --execute",
+		store.ShellWord(r.Group), r.TopicPartition, to)
 }
