@@ -4,14 +4,15 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"logdir/fixtures"
 )
 
 // TestCheckCorpus: no directory of a real broker is called damaged, whatever its age and
-// however its broker ended. Most packs lack files that their checkpoints speak of; those
-// are warnings, and true.
+// however its broker ended. Most packs lack files that their checkpoints speak of, and some
+// were copied while their broker ran, the checkpoints last; those are warnings, and true.
 func TestCheckCorpus(t *testing.T) {
 	for _, pack := range fixtures.KafkaPacks(t) {
 		t.Run(pack.Name, func(t *testing.T) {
@@ -26,7 +27,11 @@ func TestCheckCorpus(t *testing.T) {
 				if got.exit == exitNotFound { // a log that stands in no partition directory
 					continue
 				}
-				if got.exit != exitOK || got.stderr != "healthy\n" {
+				verdict := "healthy\n"
+				if strings.Contains(string(got.out), "beyond-end") {
+					verdict = "healthy, but records are missing that once were there\n"
+				}
+				if got.exit != exitOK || got.stderr != verdict {
 					t.Errorf("%s: exit %d\n%s%s", dir, got.exit, got.out, got.stderr)
 				}
 			}

@@ -86,9 +86,19 @@ func (r *CheckReport) Verdict() string {
 	case r.LostBytes > 0:
 		return fmt.Sprintf("damaged: %d bytes hold no batch that can be read", r.LostBytes)
 	case r.Damaged():
-		return "repairable without loss"
+		return "repairable without loss" + r.missing()
 	}
-	return "healthy"
+	return "healthy" + r.missing()
+}
+
+// missing tells what good bytes alone do not: something remembers more records than there are.
+func (r *CheckReport) missing() string {
+	for _, f := range r.Findings {
+		if f.Kind == BeyondEnd || f.Kind == MissingLog {
+			return ", but records are missing that once were there"
+		}
+	}
+	return ""
 }
 
 // Damaged says that something is, whether or not it can be repaired.

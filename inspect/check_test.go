@@ -89,7 +89,7 @@ func TestCheckCheckpoints(t *testing.T) {
 	files["d/replication-offset-checkpoint"] = []byte("0\n2\nt 0 30\ngone 0 7\n")
 	files["d/log-start-offset-checkpoint"] = []byte("0\n1\nt 0 31\n")
 	files["d/cleaner-offset-checkpoint"] = []byte("0\n1\nt 0\n")
-	requireFound(t, checkDirs(t, files, "d"), "repairable without loss",
+	requireFound(t, checkDirs(t, files, "d"), "repairable without loss, but records are missing that once were there",
 		"damage bad-checkpoint d/cleaner-offset-checkpoint at 4: line 3: 2 fields in \"t 0\", not topic, partition and offset",
 		"damage start-beyond-end d/log-start-offset-checkpoint: t:0: log start 31, the log ends at 30: a broker would wipe it",
 		"warning beyond-end d/recovery-point-offset-checkpoint: t:0: 31, the log ends at 30",
@@ -135,6 +135,63 @@ func TestCheckCountsWhatIsLost(t *testing.T) {
 	if want := "damaged: 20 records in 2 batches are unreadable"; r.Verdict() != want {
 		t.Errorf("verdict %q, want %q", r.Verdict(), want)
 	}
+}
+
+// TestCheckTheEndOfAClosedSegment: offsets go on in the next segment, so what a torn end
+// should hold was whole once, and recover does not cut it.
+func TestCheckTheEndOfAClosedSegment(t *testing.T) {
+	log := logOf(t, 3, 10)
+	size := len(log)
+	for _, c := range []struct {
+		name    string
+		first   []byte
+		verdict string
+		next    string
+		want    string
+	}{
+		{"torn", log[:size-7], "damaged: 10 records in 1 batches are unreadable", "logdir recover --fix --dry-run t:0",
+			"damage torn d/t-0/00000000000000000000.log at 462: have 224 of 231 bytes, and the next segment begins at 30: 10 records"},
+		{"zeros", append(slices.Clone(log[:size/3]), make([]byte, 50)...), "damaged: 20 records in 1 batches are unreadable", "logdir recover --fix --dry-run t:0",
+			"damage zeros d/t-0/00000000000000000000.log at 231: 50 zero bytes to the end of the file, and the next segment begins at 30: 20 records"},
+		{"zeros behind all", append(slices.Clone(log), make([]byte, 50)...), "repairable without loss", "logdir recover --fix --dry-run t:0",
+			"damage zeros d/t-0/00000000000000000000.log at 693: 50 zero bytes to the end of the file, 0 records"},
+	} {
+		files := broker(t)
+		files[logPath("d", "t-0", 0)] = c.first
+		files[logPath("d", "t-0", 30)] = batchOf(t, 30, 10, 10)
+		r := checkDirs(t, files, "d")
+		t.Run(c.name, func(t *testing.T) { requireFound(t, r, c.verdict, c.want) })
+		if next := r.Findings[0].Next; next != c.next {
+			t.Errorf("%s: next is %q, want %q", c.name, next, c.next)
+		}
+	}
+}
+
+// TestCheckAMissingLog: the index of a log that is gone or emptied remembers it, unless
+// retention took the log away in front.
+func TestCheckAMissingLog(t *testing.T) {
+	entries := unhex(t, "0000000900000000")
+	files := broker(t)
+	files[logPath("d", "t-0", 30)] = batchOf(t, 30, 10, 10)
+	files[withSuffix(logPath("d", "t-0", 0), segment.IndexSuffix)] = nil
+	files[withSuffix(logPath("d", "t-0", 20), segment.IndexSuffix)] = entries
+	requireFound(t, checkDirs(t, files, "d"), "healthy, but records are missing that once were there",
+		"warning missing-log d/t-0/00000000000000000020.index: its log is gone, which held offset 29")
+
+	delete(files, withSuffix(logPath("d", "t-0", 20), segment.IndexSuffix))
+	files[logPath("d", "t-0", 40)] = nil
+	requireFound(t, checkDirs(t, files, "d"), "healthy")
+	files[withSuffix(logPath("d", "t-0", 40), segment.IndexSuffix)] = entries
+	requireFound(t, checkDirs(t, files, "d"), "repairable without loss, but records are missing that once were there",
+		"damage bad-index d/t-0/00000000000000000040.index at 0: entry 0: byte 0 lies behind the last batch, which ends at 0",
+		"warning missing-log d/t-0/00000000000000000040.log: it is empty, but its index has entries")
+
+	delete(files, logPath("d", "t-0", 0))
+	delete(files, logPath("d", "t-0", 40))
+	delete(files, withSuffix(logPath("d", "t-0", 40), segment.IndexSuffix))
+	files[withSuffix(logPath("d", "t-0", 0), segment.IndexSuffix)] = entries
+	requireFound(t, checkDirs(t, files, "d"), "healthy",
+		"warning orphan-index d/t-0/00000000000000000000.index: there is no log of that offset")
 }
 
 func TestCheckTwoDirectories(t *testing.T) {

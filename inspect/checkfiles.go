@@ -1,21 +1,25 @@
 package inspect
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 
 	"logdir/store/checkpoint"
 	"logdir/store/corrupt"
+	"logdir/store/index"
 	"logdir/store/segment"
 )
 
 // names judges the names of a partition's files.
-func (p *partitionCheck) names() {
+func (p *partitionCheck) names() error {
 	for _, name := range p.listing.BadNames {
 		p.add(Damage, p.here(corrupt.BadName, name, "no offset in front of the dot: a broker does not start"), "mv it out of the log directory")
 	}
 	for _, n := range p.listing.Orphans {
-		p.add(Warning, p.here(OrphanIndex, n.Name, "there is no log of that offset"), p.command("recover"))
+		if err := p.orphan(n); err != nil {
+			return err
+		}
 	}
 	for _, n := range p.listing.Leftovers {
 		if strings.HasSuffix(n.Name, segment.SwapSuffix) {
@@ -24,6 +28,28 @@ func (p *partitionCheck) names() {
 		}
 		p.add(Info, p.here(Leftover, n.Name, "a broker removes it at its next start"), "")
 	}
+	return nil
+}
+
+// orphan judges an index file without its log. Below the log start retention left it. Entries
+// of one above tell of records.
+func (p *partitionCheck) orphan(n segment.Name) error {
+	if n.Suffix == segment.IndexSuffix && n.Base >= p.r.log.start {
+		src, size, err := open(p.fs, filepath.Join(p.ref.Dir, n.Name))
+		if err != nil {
+			return err
+		}
+		last, ok, err := index.NewOffsetIndex(src, size, n.Base).Last()
+		if err := errors.Join(err, src.Close()); err != nil {
+			return err
+		}
+		if ok {
+			p.add(Warning, p.here(MissingLog, n.Name, "its log is gone, which held offset %d", last.Offset), p.command("recover"))
+			return nil
+		}
+	}
+	p.add(Warning, p.here(OrphanIndex, n.Name, "there is no log of that offset"), p.command("recover"))
+	return nil
 }
 
 // otherFiles looks at what is neither a segment nor beside one.

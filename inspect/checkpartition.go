@@ -94,8 +94,7 @@ func (p *partitionCheck) run() (err error) {
 	if err := p.segments(); err != nil {
 		return err
 	}
-	p.names()
-	return errors.Join(p.snapshots(), p.epochFile(), p.metadataFile(), p.otherFiles())
+	return errors.Join(p.names(), p.snapshots(), p.epochFile(), p.metadataFile(), p.otherFiles())
 }
 
 // oneFile checks only the segment that was named.
@@ -164,67 +163,6 @@ func (p *partitionCheck) batch(b *record.Batch) {
 	if p.commits != nil {
 		p.commits.batch(b)
 	}
-}
-
-// takeVerified turns the verdict on a segment into findings.
-func (p *partitionCheck) takeVerified(v *Verified) {
-	p.r.segments++
-	p.r.batches += v.Batches
-	p.r.records += v.Records
-	lost := corrupt.CountLost(v.Damage, v.limit())
-	for i, d := range v.Damage {
-		switch {
-		case d.Kind == corrupt.MissingIndex:
-			p.add(Warning, d, p.command("reindex"))
-			continue
-		case loses(d) && lost[i] == 0 && d.Records == corrupt.Unknown:
-			p.r.lostBytes += max(d.Size, 0)
-		case loses(d):
-			p.r.lostBatches++
-			p.r.lostRecords += lost[i]
-		case d.Kind != corrupt.BadIndex:
-			d.Detail += ", 0 records"
-		}
-		p.add(Damage, d, p.repair(d))
-	}
-	if v.Copies > 0 {
-		p.add(Warning, at(Overlap, v.Name, "an interrupted cleaning left batches of later segments"), "")
-	}
-	for _, x := range []struct {
-		report index.Report
-		suffix string
-	}{{v.Offsets, segment.IndexSuffix}, {v.Times, segment.TimeIndexSuffix}} {
-		name := withSuffix(v.Name, x.suffix)
-		if x.report.Padding > 0 {
-			p.add(Info, at(PaddedIndex, name, "preallocated, normal after a kill"), "")
-		}
-		if x.report.Older > 0 {
-			p.add(Info, at(OlderIndex, name, "entries as brokers before 4.0 wrote them"), "")
-		}
-	}
-}
-
-// loses says that records are lost with the damage. Torn, zero and stale ends hold none,
-// and where a wrong length or offset can be proved, --fix brings all of them back.
-func loses(d *corrupt.Error) bool {
-	switch d.Kind {
-	case corrupt.Torn, corrupt.Zeros, corrupt.Stale, corrupt.BadIndex:
-		return false
-	case corrupt.BadLength, corrupt.BadMagic:
-		return d.BaseOffset == corrupt.Unknown // known, if another value makes the checksum right
-	}
-	return !d.EpochOnly() && (!d.HasCRC || d.Stored != d.Computed)
-}
-
-// repair is the command to type about damage in a log or an index.
-func (p *partitionCheck) repair(d *corrupt.Error) string {
-	switch d.Kind {
-	case corrupt.BadIndex:
-		return p.command("reindex")
-	case corrupt.Torn, corrupt.Zeros, corrupt.Stale:
-		return p.command("recover")
-	}
-	return p.command("recover --fix --dry-run")
 }
 
 // command is a command on this partition.

@@ -30,6 +30,7 @@ const (
 	Overlap         corrupt.Kind = "overlap"          // offsets in two segments, after an interrupted cleaning
 	Leftover        corrupt.Kind = "leftover"         // a file of interrupted or postponed work
 	OrphanIndex     corrupt.Kind = "orphan-index"     // an index without its log
+	MissingLog      corrupt.Kind = "missing-log"      // an index with entries, and its log is gone or empty
 	PutAside        corrupt.Kind = "put-aside"        // a -delete, -future or -stray folder
 	Foreign         corrupt.Kind = "foreign"          // nothing of Kafka's
 	Future          corrupt.Kind = "future"           // timestamps far ahead of the clock

@@ -123,7 +123,7 @@ func (v *verifier) run(r *Verified) error {
 	defer file.Close()
 	r.Size = size
 	beside := indexCheck{fs: v.fs, log: r}
-	if v.options.Deep && size > 0 {
+	if v.options.Deep {
 		if err := beside.open(); err != nil {
 			return err
 		}
@@ -325,6 +325,9 @@ func (c *indexCheck) finish() error {
 	c.log.Offsets, c.log.Times = offsets, times
 	c.found(offsets.Bad, segment.IndexSuffix)
 	c.found(times.Bad, segment.TimeIndexSuffix)
+	if c.log.Size == 0 {
+		return nil // an empty log needs no index, but one with entries is wrong
+	}
 	for _, suffix := range c.missing {
 		// A log without timestamps needs no time index, and old brokers made none.
 		if suffix == segment.IndexSuffix || c.stamped {

@@ -1,0 +1,102 @@
+package inspect
+
+import (
+	"fmt"
+
+	"logdir/store/corrupt"
+	"logdir/store/index"
+	"logdir/store/segment"
+)
+
+// takeVerified turns the verdict on a segment into findings.
+func (p *partitionCheck) takeVerified(v *Verified) {
+	p.r.segments++
+	p.r.batches += v.Batches
+	p.r.records += v.Records
+	lost := corrupt.CountLost(v.Damage, v.limit())
+	for i, d := range v.Damage {
+		switch missing := missingAtEnd(v, i, lost); {
+		case d.Kind == corrupt.MissingIndex:
+			p.add(Warning, d, p.command("reindex"))
+			continue
+		case missing > 0:
+			p.r.lostBatches++
+			p.r.lostRecords += missing
+			d.Detail += fmt.Sprintf(", and the next segment begins at %d: %d records", v.Limit, missing)
+		case loses(d) && lost[i] == 0 && d.Records == corrupt.Unknown:
+			p.r.lostBytes += max(d.Size, 0)
+		case loses(d):
+			p.r.lostBatches++
+			p.r.lostRecords += lost[i]
+		case d.Kind != corrupt.BadIndex:
+			d.Detail += ", 0 records"
+		}
+		p.add(Damage, d, p.repair(d, v.Limit != 0))
+	}
+	if v.Size == 0 && v.Offsets.Bad != nil && v.Offsets.Entries > 0 {
+		p.add(Warning, at(MissingLog, v.Name, "it is empty, but its index has entries"), "")
+	}
+	if v.Copies > 0 {
+		p.add(Warning, at(Overlap, v.Name, "an interrupted cleaning left batches of later segments"), "")
+	}
+	p.takeIndexes(v)
+}
+
+// takeIndexes says what is worth knowing of good index files.
+func (p *partitionCheck) takeIndexes(v *Verified) {
+	for _, x := range []struct {
+		report index.Report
+		suffix string
+	}{{v.Offsets, segment.IndexSuffix}, {v.Times, segment.TimeIndexSuffix}} {
+		name := withSuffix(v.Name, x.suffix)
+		if x.report.Padding > 0 {
+			p.add(Info, at(PaddedIndex, name, "preallocated, normal after a kill"), "")
+		}
+		if x.report.Older > 0 {
+			p.add(Info, at(OlderIndex, name, "entries as brokers before 4.0 wrote them"), "")
+		}
+	}
+}
+
+// missingAtEnd counts the records of a torn or zero end that once were whole: the segment is
+// closed, and offsets go on in the next as if they were there. What other damage in the same
+// place takes is not counted twice.
+func missingAtEnd(v *Verified, i int, lost []int64) int64 {
+	d := v.Damage[i]
+	if v.Limit == 0 || d.Kind != corrupt.Torn && d.Kind != corrupt.Zeros || d.PrevOffset == corrupt.Unknown {
+		return 0
+	}
+	n := v.Limit - d.PrevOffset
+	for j, other := range v.Damage[:i] {
+		if other.PrevOffset == d.PrevOffset {
+			n -= lost[j]
+		}
+	}
+	return max(n, 0)
+}
+
+// loses says that records are lost with the damage. Torn, zero and stale ends hold none,
+// and where a wrong length or offset can be proved, --fix brings all of them back.
+func loses(d *corrupt.Error) bool {
+	switch d.Kind {
+	case corrupt.Torn, corrupt.Zeros, corrupt.Stale, corrupt.BadIndex:
+		return false
+	case corrupt.BadLength, corrupt.BadMagic:
+		return d.BaseOffset == corrupt.Unknown // known, if another value makes the checksum right
+	}
+	return !d.EpochOnly() && (!d.HasCRC || d.Stored != d.Computed)
+}
+
+// repair is the command to type about damage in a log or an index. In a closed segment
+// recover refuses even an end that holds nothing.
+func (p *partitionCheck) repair(d *corrupt.Error, closed bool) string {
+	switch d.Kind {
+	case corrupt.BadIndex:
+		return p.command("reindex")
+	case corrupt.Torn, corrupt.Zeros, corrupt.Stale:
+		if !closed {
+			return p.command("recover")
+		}
+	}
+	return p.command("recover --fix --dry-run")
+}
