@@ -156,6 +156,7 @@ type Cursor struct {
 	seg    *reading // open now, nil between segments
 	scan   *segment.Scanner
 	landed bool  // the scan began at an index entry, and no batch there was good yet
+	listed bool  // since seg was opened the segments were seen to be those that r lists
 	end    int64 // next offset after the last good batch, or corrupt.Unknown
 	missed int   // how often in a row a segment was not there any more
 	strays strays
@@ -257,7 +258,8 @@ func (c *Cursor) open() bool {
 	if c.err = err; err != nil {
 		return false
 	}
-	c.landed, c.strays.judged = pos > 0, false
+	c.landed, c.listed = pos > 0, false
+	c.strays.judged, c.strays.copies = false, false
 	c.rescan(pos)
 	return true
 }
@@ -286,11 +288,14 @@ func (c *Cursor) relist() bool {
 
 // isOutdated tells, where something is wrong, whether the segments are others now: the one
 // that is open may have been put in the place of those that were listed. The cursor then
-// goes on by a new list.
+// goes on by a new list. If they are the same it is one of them, whatever comes later.
 func (c *Cursor) isOutdated() bool {
+	if c.listed {
+		return false
+	}
 	r, err := OpenReader(c.r.fs, c.r.dir, c.r.o)
 	if err != nil || c.r.lists(r) {
-		c.err = err
+		c.err, c.listed = err, true
 		return err != nil
 	}
 	c.leave()

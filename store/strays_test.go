@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 
 	"logdir/store"
 	"logdir/store/segment"
+	"logdir/store/vfs"
 	"logdir/store/vfs/memfs"
 )
 
@@ -121,5 +124,48 @@ func TestDamageAmongStrays(t *testing.T) {
 	got := walk(t, fs, 0, store.ReaderOptions{})
 	if want := []string{"0", "4", "5", "bad-crc of 6", "7", "8"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// listings counts how often a directory is listed.
+type listings struct {
+	vfs.FS
+	n int
+}
+
+func (l *listings) ReadDir(name string) ([]fs.DirEntry, error) {
+	l.n++
+	return l.FS.ReadDir(name)
+}
+
+// TestManyStrays: however many batches stand twice, or are damage, the folder is not listed
+// for each of them.
+func TestManyStrays(t *testing.T) {
+	var offsets, other []int
+	for o := range 500 {
+		offsets, other = append(offsets, o+1), append(other, -o-1)
+	}
+	for name, first := range map[string][]int{"copies": offsets, "others": other} {
+		disk := newDir(t)
+		put(t, disk, logName, segmentOf(t, first...))
+		put(t, disk, "00000000000000000001.log", segmentOf(t, offsets...))
+		count := &listings{FS: disk}
+		r, err := store.OpenReader(count, dir, store.ReaderOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := r.From(0)
+		good := 0
+		for c.Next() {
+			if c.Damage() == nil {
+				good++
+			}
+		}
+		if err := errors.Join(c.Err(), c.Close()); err != nil || good != 500 {
+			t.Errorf("%s: %d batches, %v", name, good, err)
+		}
+		if count.n > 10 {
+			t.Errorf("%s: the folder was listed %d times", name, count.n)
+		}
 	}
 }
