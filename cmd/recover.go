@@ -342,7 +342,7 @@ func (s *recoverRun) tell(ctx context.Context) {
 	}
 	for i, w := range s.works {
 		if s.ids != nil && s.ids[i] != "" {
-			s.env.Hint("logdir undo %s%s takes it back; the old bytes are in %s", s.undoDir(w.place), s.ids[i], s.quarantine(w.place).Dir)
+			s.env.Hint("logdir undo %s%s%s takes it back; the old bytes are in %s", s.undoDir(w.place), s.quarantineFlag(), s.ids[i], s.quarantine(w.place).Dir)
 		}
 	}
 }
@@ -354,6 +354,14 @@ func (s *recoverRun) undoDir(p location) string {
 		return s.dataDirFlag()
 	}
 	return "-d " + store.ShellWord(p.root) + " "
+}
+
+// quarantineFlag is how undo is told where the old bytes are, unless it looks there by itself.
+func (s *recoverRun) quarantineFlag() string {
+	if s.flags.quarantine == "" {
+		return ""
+	}
+	return "--quarantine " + store.ShellWord(s.flags.quarantine) + " "
 }
 
 // lossWords says what goes, in one sentence.

@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -38,6 +39,9 @@ func (f *identityFlags) any() bool {
 // planLogDirs plans what belongs to the log directories: checkpoints that lie beyond a log
 // end, identities, the marker of a clean stop.
 func (s *recoverRun) planLogDirs() error {
+	if err := s.illegible(); err != nil {
+		return err
+	}
 	for path, d := range s.sortedLogDirs() {
 		if err := s.lowerPoints(path, d); err != nil {
 			return err
@@ -88,7 +92,7 @@ func (s *recoverRun) lowerPoints(path string, d *recovery.LogDir) error {
 			continue
 		}
 		ends[p.Partition.TopicPartition] = p.LogEnd
-		if len(p.Rows) == 0 {
+		if !p.ChangesLog() { // behind a cut it goes without saying
 			s.pointRows(p)
 		}
 	}
@@ -135,6 +139,49 @@ func (s *recoverRun) dirRow(path string, kind corrupt.Kind, action string) recov
 		}
 	}
 	return row
+}
+
+// illegible notes identities that nobody can read, and that this run is not told: what stood
+// there follows from no log, so that damage is left.
+func (s *recoverRun) illegible() error {
+	for path := range s.sortedLogDirs() {
+		if s.o.identity.clusterID != "" && len(s.o.identity.brokerID) > 0 {
+			break
+		}
+		_, err := checkpoint.ReadMetaProperties(s.env.FS, filepath.Join(path, checkpoint.MetaPropertiesFile))
+		if err := s.unread(err, "--set-cluster-id ID --set-broker-id N"); err != nil {
+			return err
+		}
+	}
+	told := s.o.identity.topicIDs.Map()
+	for _, p := range s.plans {
+		if _, set := told[p.Partition.Topic]; set || p.Partition.PutAside() {
+			continue
+		}
+		_, err := checkpoint.ReadPartitionMetadata(s.env.FS, filepath.Join(p.Partition.Dir, checkpoint.PartitionMetadataFile))
+		if err := s.unread(err, "--set-topic-id "+p.Partition.Topic+"=ID"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unread takes what is wrong with an identity as damage that is left, with the flags that
+// would mend it. A file that is missing or, as Kafka 2.8 left it, empty is none.
+func (s *recoverRun) unread(err error, flags string) error {
+	d, damaged := errors.AsType[*corrupt.Error](err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case !damaged:
+		return err
+	}
+	if size, err := vfs.Size(s.env.FS, d.Path); err != nil || size == 0 {
+		return err
+	}
+	s.errs = append(s.errs, store.Errorf(store.Damage, d.Kind.KafkaName(), "it cannot be derived, so it stays: %w", d).
+		WithHint("logdir recover %s%s", s.dataDirFlag(), flags))
+	return nil
 }
 
 // setIdentity rewrites meta.properties of a restored volume.
