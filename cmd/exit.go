@@ -164,8 +164,10 @@ func kafkaName(err error, exit int) string {
 // printErrors writes one line for each error, and its hint; with --json one object.
 func (e *Env) printErrors(cmd *cobra.Command, err error) {
 	told := map[problem]bool{}
+	hint := "" // of the errors so far; said once behind several that share it
 	for _, err := range split(err) {
 		p := describe(err)
+		p.hint = e.placed(p.hint)
 		if p.exit >= exitInterrupted || told[p] {
 			continue // being stopped, or having no reader, is not worth a message; nor is saying it twice
 		}
@@ -173,6 +175,10 @@ func (e *Env) printErrors(cmd *cobra.Command, err error) {
 		if e.wantsJSON() {
 			e.Err.Write(p.appendJSON(nil))
 			continue
+		}
+		if p.hint != hint {
+			e.hintAt(hint)
+			hint = p.hint
 		}
 		if v, ok := errors.AsType[*verdictError](err); ok {
 			e.Tell("%s", v.verdict)
@@ -182,9 +188,13 @@ func (e *Env) printErrors(cmd *cobra.Command, err error) {
 		if u, ok := errors.AsType[*usageError](err); ok && cmd != nil {
 			e.printUsage(u, cmd)
 		}
-		if p.hint != "" {
-			e.Hint("%s", p.hint)
-		}
+	}
+	e.hintAt(hint)
+}
+
+func (e *Env) hintAt(hint string) {
+	if hint != "" {
+		e.Hint("%s", hint)
 	}
 }
 

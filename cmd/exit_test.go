@@ -104,3 +104,42 @@ func TestEveryExitCodeIsExplained(t *testing.T) {
 		}
 	}
 }
+
+// TestHintsNameTheDataDirectory: a hint that is typed as it stands leads to the same data.
+func TestHintsNameTheDataDirectory(t *testing.T) {
+	getenv := func(string) (string, bool) { return "", false }
+	for _, tt := range []struct{ dir, hint, want string }{
+		{"a b", "logdir offsets pay:0", "logdir offsets -d 'a b' pay:0"},
+		{"d", "logdir topic list", "logdir topic list -d d"},
+		{"d", "logdir group join g --member a -t TOPIC", "logdir group join -d d g --member a -t TOPIC"},
+		{"d", "logdir undo takes it back, logdir recover --policy kafka t:0 finishes it", "logdir undo -d d takes it back, logdir recover -d d --policy kafka t:0 finishes it"},
+		{"d", "first: logdir recover --dry-run -d d t:0", "first: logdir recover --dry-run -d d t:0"},
+		{"d", "logdir verify-crc -v d/t-0/0.log", "logdir verify-crc -v d/t-0/0.log"},
+		{"d", "logdir init -d d", "logdir init -d d"},
+		{"d", "logdir demo --list", "logdir demo --list"},
+		{"d", "logdir fetch -h", "logdir fetch -h"},
+		{"d", "say --yes", "say --yes"},
+		{".", "logdir topic list", "logdir topic list"},
+	} {
+		env := &Env{Global: Global{DataDir: tt.dir}, Getenv: getenv}
+		if got := env.placed(tt.hint); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+	env := &Env{Global: Global{DataDir: "d"}, Getenv: func(string) (string, bool) { return "d", true }}
+	if got := env.placed("logdir topic list"); got != "logdir topic list" {
+		t.Errorf("%q, where the environment names the directory", got)
+	}
+}
+
+// TestSharedHint: several errors that lead to the same command name it once.
+func TestSharedHint(t *testing.T) {
+	bad := func(i int, hint string) error {
+		return store.Errorf(store.Damage, "", "batch %d", i).WithHint("%s", hint)
+	}
+	got := printed(errors.Join(bad(1, "a"), bad(2, "a"), bad(3, "b"), errors.New("plain")), Global{})
+	want := "logdir: batch 1\nlogdir: batch 2\nhint: a\nlogdir: batch 3\nhint: b\nlogdir: plain (UNKNOWN_SERVER_ERROR)\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
