@@ -11,6 +11,8 @@ import (
 // bounds are the offsets between which a replica may be read.
 type bounds struct {
 	start, end int64
+	// marked says that the log goes on behind end, which is the high watermark.
+	marked bool
 	// damage is what stands at the tail, and damageAt the offset before it; nil if
 	// nothing does, or if reading ends before.
 	damage   *corrupt.Error
@@ -35,7 +37,7 @@ func (f *fetchRun) bounds(p *fetchPlace, log *store.LogReader) (bounds, error) {
 	}
 	mark, known, err := f.view.HighWatermark(p.ref, b.end)
 	if known && mark < b.end {
-		b.end, b.damage = mark, nil
+		b.end, b.damage, b.marked = mark, nil, true
 	}
 	return b, err
 }
@@ -90,8 +92,16 @@ func (f *fetchRun) begin(p *fetchPlace, log *store.LogReader, b bounds) error {
 		return f.damageError(p.ref, b.damage)
 	}
 	return store.Errorf(store.NotFound, "OFFSET_OUT_OF_RANGE",
-		"%s: offset %d is out of range: the log goes from %d to %d", p.ref.TopicPartition, from, b.start, b.end).
+		"%s: offset %d is out of range: the log goes from %d to %d%s", p.ref.TopicPartition, from, b.start, b.end, b.endName()).
 		WithHint("logdir offsets %s", p.ref.TopicPartition)
+}
+
+// endName says of an end that is not the log's which it is.
+func (b *bounds) endName() string {
+	if b.marked {
+		return ", its high watermark"
+	}
+	return ""
 }
 
 // locate finds one end of a range. A distance from either end stops at the other one,

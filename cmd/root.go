@@ -31,7 +31,7 @@ func bareRoot(env *Env) *cobra.Command {
 		Use:   "logdir",
 		Short: "read, check, damage and repair Kafka log directories, straight on the files",
 		Long: `logdir is a fsck, a debugger and a laboratory for Kafka-style log directories. It has no
-daemon and opens no socket: every command opens files in a data directory, does one
+daemon and listens on no socket: every command opens files in a data directory, does one
 thing and closes them. A broker's log.dirs folder is a data directory like any other.`,
 		Example: `  logdir demo
   logdir verify-crc -d /var/lib/kafka/data`,
