@@ -58,14 +58,14 @@ func (c *Cursor) judgeStrangers(pos int64) (copies bool, err error) {
 	scan := scanners.Get().(*segment.Scanner)
 	defer scanners.Put(scan)
 	var found segment.Strangers
-	for scan.Reset(c.seg.log, c.seg.size, o); scan.Next(); {
-		if d := scan.Damage(); d != nil {
-			found.Add(d, scan.Batch(), o.Limit)
+	path := c.seg.path(segment.LogSuffix)
+	for scan.Reset(c.seg.log, c.seg.size, o); err == nil && scan.Next(); {
+		if d := scan.Damage(); d != nil && found.Add(d, scan.Batch(), o.Limit) && found.Many() {
+			err = found.LookFor(c.r.fs, path, o.Limit)
 		}
 	}
-	path := c.seg.path(segment.LogSuffix)
-	copies, err = found.AreCopies(c.r.fs, path, o.Limit)
-	if err = errors.Join(scan.Err(), err); err != nil || !copies {
+	copies, last := found.AreCopies(c.r.fs, path, o.Limit)
+	if err = errors.Join(scan.Err(), err, last); err != nil || !copies {
 		return false, err
 	}
 	for _, x := range found.Alone() {

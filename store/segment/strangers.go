@@ -29,8 +29,10 @@ type Stranger struct {
 
 // Strangers collects the strangers of one segment. They rise by offset.
 type Strangers struct {
-	list  []Stranger
+	list  []Stranger // those that were not looked for yet
+	found bool       // there was one
 	alone []Stranger
+	later later
 }
 
 // Add takes a finding of the scanner and its batch, and says whether it is such a batch.
@@ -41,7 +43,7 @@ func (s *Strangers) Add(d *corrupt.Error, b *record.Batch, limit int64) bool {
 	}
 	x := strangerOf(b)
 	x.Pos, x.Size = d.Pos, int64(b.Size())
-	s.list = append(s.list, x)
+	s.list, s.found = append(s.list, x), true
 	return true
 }
 
@@ -56,74 +58,142 @@ func strangerOf(b *record.Batch) Stranger {
 // stands byte for byte in a segment behind, and so do all others, but for records that the
 // cleaner took out, or they fall where those segments have nothing. path is the segment's log.
 func (s *Strangers) AreCopies(fsys vfs.ReadFS, path string, limit int64) (bool, error) {
-	if len(s.list) == 0 {
+	if !s.found {
 		return false, nil
 	}
-	dir := filepath.Dir(path)
-	listing, err := List(fsys, dir)
-	if err != nil {
-		return false, err
+	err := errors.Join(s.LookFor(fsys, path, limit), s.later.close())
+	return err == nil && s.later.identical && !s.later.conflict, err
+}
+
+// many strangers are what LookFor is worth being called for.
+const many = 4096
+
+// Many says that so many were added that it is time for LookFor.
+func (s *Strangers) Many() bool { return len(s.list) >= many }
+
+// LookFor looks for those that were added so far, so that they need not be kept. AreCopies
+// must follow in any case, with the same arguments: until then a file is open.
+func (s *Strangers) LookFor(fsys vfs.ReadFS, path string, limit int64) error {
+	if err := s.later.list(fsys, path, limit); err != nil {
+		return err
 	}
-	m := matcher{left: s.list}
-	for _, f := range listing.Segments {
-		if f.Base < limit || len(m.left) == 0 || m.conflict {
-			continue
+	for i := range s.list {
+		if s.later.conflict {
+			break
 		}
-		if err := m.match(fsys, filepath.Join(dir, f.Log)); err != nil {
-			return false, err
+		met, err := s.later.meet(&s.list[i])
+		if err != nil {
+			return err
+		}
+		if !met {
+			s.alone = append(s.alone, s.list[i])
 		}
 	}
-	s.alone = append(m.alone, m.left...)
-	return m.identical && !m.conflict, nil
+	s.list = s.list[:0]
+	return nil
 }
 
 // Alone are, once AreCopies has said yes, those that stand in no later segment.
 func (s *Strangers) Alone() []Stranger { return s.alone }
 
-// matcher crosses strangers off that it meets in later segments.
-type matcher struct {
-	left      []Stranger
-	alone     []Stranger // those that were not met
-	identical bool       // one was met byte for byte
-	conflict  bool       // another batch has the offsets of one
-	headers   Headers
+// later walks over the batches of the segments behind, and holds strangers against them.
+type later struct {
+	fs     vfs.ReadFS
+	paths  []string // of the logs that were not opened yet
+	listed bool
+
+	file    vfs.ReadFile // nil between two logs
+	headers Headers
+	pos     int64 // of the next batch
+	at      Stranger
+	here    bool // there is a batch at which it stands
+
+	identical bool // one was met byte for byte
+	conflict  bool // another batch has the offsets of one
 }
 
-func (m *matcher) match(fsys vfs.ReadFS, path string) (err error) {
-	file, err := fsys.Open(path)
+func (l *later) list(fsys vfs.ReadFS, path string, limit int64) error {
+	if l.listed {
+		return nil
+	}
+	dir := filepath.Dir(path)
+	listing, err := List(fsys, dir)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	m.headers.Reset(file, info.Size())
-	for pos := int64(0); len(m.left) > 0 && !m.conflict; {
-		b, frame, ok, err := m.headers.At(pos)
-		if err != nil || !ok {
-			return err
+	for _, f := range listing.Segments {
+		if f.Base >= limit {
+			l.paths = append(l.paths, filepath.Join(dir, f.Log))
 		}
-		m.meet(&b)
-		pos += frame
 	}
+	l.fs, l.listed = fsys, true
 	return nil
 }
 
-// meet compares the first strangers with a batch of a later segment.
-func (m *matcher) meet(b *record.Batch) {
-	for len(m.left) > 0 && m.left[0].Last < b.BaseOffset() {
-		m.alone = append(m.alone, m.left[0])
-		m.left = m.left[1:]
+// meet goes on to the first batch that does not end in front of a stranger, and says whether
+// the two have offsets in common.
+func (l *later) meet(x *Stranger) (bool, error) {
+	for !l.here || l.at.Last < x.Base {
+		if ok, err := l.next(); err != nil || !ok {
+			return false, err
+		}
 	}
-	if len(m.left) == 0 || b.LastOffset() < m.left[0].Base {
-		return
+	if x.Last < l.at.Base {
+		return false, nil
 	}
-	original := strangerOf(b)
-	m.identical = m.identical || original.crc == m.left[0].crc
-	m.conflict = !m.left[0].cleaned(&original)
-	m.left = m.left[1:]
+	l.identical = l.identical || l.at.crc == x.crc
+	l.conflict = !x.cleaned(&l.at)
+	l.here = false
+	return true, nil
+}
+
+// next moves to the next batch, if there is one.
+func (l *later) next() (bool, error) {
+	for l.here = false; l.file != nil || len(l.paths) > 0; {
+		if err := l.open(); err != nil {
+			return false, err
+		}
+		b, size, ok, err := l.headers.At(l.pos)
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			l.pos += size
+			l.at, l.here = strangerOf(&b), true
+			return true, nil
+		}
+		if err := l.close(); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// open opens the next log, unless one is open.
+func (l *later) open() error {
+	if l.file != nil {
+		return nil
+	}
+	file, err := l.fs.Open(l.paths[0])
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	l.file, l.paths, l.pos = file, l.paths[1:], 0
+	l.headers.Reset(file, info.Size())
+	return nil
+}
+
+func (l *later) close() error {
+	file := l.file
+	l.file = nil
+	if file == nil {
+		return nil
+	}
+	return file.Close()
 }
 
 // cleaned says whether a cleaner can have made the batch of original. It copies one of which

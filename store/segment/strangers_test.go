@@ -68,26 +68,35 @@ func TestStrangers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			copies, alone := strangers(t, fs, join(c.front...))
-			if copies != c.copies || copies && alone != c.alone {
-				t.Errorf("copies %v, alone %q, want %v, %q", copies, alone, c.copies, c.alone)
+			for _, atOnce := range []bool{false, true} {
+				copies, alone := strangers(t, fs, join(c.front...), atOnce)
+				if copies != c.copies || copies && alone != c.alone {
+					t.Errorf("at once %v: copies %v, alone %q, want %v, %q", atOnce, copies, alone, c.copies, c.alone)
+				}
 			}
 		})
 	}
 }
 
-// strangers judges those of the segment at 0, whose bytes are raw.
-func strangers(t *testing.T, fs vfs.ReadFS, raw []byte) (copies bool, alone string) {
+// strangers judges those of the segment at 0, whose bytes are raw, all together or one by one.
+func strangers(t *testing.T, fs vfs.ReadFS, raw []byte, atOnce bool) (copies bool, alone string) {
 	t.Helper()
 	const limit = 10
+	path := filepath.Join(".", segment.FileName(0, segment.LogSuffix))
 	var found segment.Strangers
 	s := segment.NewScanner(bytes.NewReader(raw), int64(len(raw)), segment.Options{Limit: limit})
 	for s.Next() {
 		if !found.Add(s.Damage(), s.Batch(), limit) {
 			t.Fatalf("%v is none", s.Damage())
 		}
+		if atOnce {
+			continue
+		}
+		if err := found.LookFor(fs, path, limit); err != nil {
+			t.Fatal(err)
+		}
 	}
-	copies, err := found.AreCopies(fs, filepath.Join(".", segment.FileName(0, segment.LogSuffix)), limit)
+	copies, err := found.AreCopies(fs, path, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
