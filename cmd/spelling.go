@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -168,9 +169,11 @@ func (s *spelled) Set(value string) error {
 	switch {
 	case s.answer != "":
 		return store.Errorf(store.Usage, "INVALID_REQUEST", "%s", s.answer)
-	case s.flag == "", s.alone && value == "false":
-		return nil
 	case s.alone:
+		on, err := strconv.ParseBool(value)
+		if err != nil || !on || s.flag == "" {
+			return err
+		}
 		value = s.value
 	}
 	return s.fs.Set(s.flag, value)
