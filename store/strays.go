@@ -68,20 +68,30 @@ func (c *Cursor) judgeStrangers(pos int64) (copies bool, err error) {
 	if err = errors.Join(scan.Err(), err, last); err != nil || !copies {
 		return false, err
 	}
+	var alone []stray
 	for _, x := range found.Alone() {
 		if x.Last >= c.from {
-			c.strays.wait(stray{x, path, c.seg.base})
+			alone = append(alone, stray{x, path, c.seg.base})
 		}
 	}
+	c.strays.wait(alone)
 	return true, nil
 }
 
-// wait adds a batch, unless a segment further in front holds it too.
-func (s *strays) wait(x stray) {
-	at, _ := slices.BinarySearchFunc(s.waiting, x.Base, func(w stray, base int64) int { return cmp.Compare(w.Last, base) })
-	if at == len(s.waiting) || s.waiting[at].Base > x.Last {
-		s.waiting = slices.Insert(s.waiting, at, x)
+// wait adds the batches of a segment, unless one further in front holds their offsets too.
+func (s *strays) wait(more []stray) {
+	slices.SortStableFunc(more, func(a, b stray) int { return cmp.Compare(a.Base, b.Base) })
+	all, front := make([]stray, 0, len(s.waiting)+len(more)), s.waiting
+	for _, x := range more {
+		for len(front) > 0 && front[0].Last < x.Base {
+			all, front = append(all, front[0]), front[1:]
+		}
+		free := len(front) == 0 || front[0].Base > x.Last
+		if free && (len(all) == 0 || all[len(all)-1].Last < x.Base) {
+			all = append(all, x)
+		}
 	}
+	s.waiting = append(all, front...)
 }
 
 // merge decides whether a batch that waits comes in front of what the scan found, if it

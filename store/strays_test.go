@@ -74,6 +74,7 @@ func TestInterruptedCleaning(t *testing.T) {
 		{"only in front, in a gap", log{0: {0, 5, 7}, 4: {4, 5, 8}}, 0, []string{"0", "4", "5", "7", "8"}},
 		{"only in front, behind the end", log{0: {0, 5, 7}, 4: {4, 5}}, 0, []string{"0", "4", "5", "7"}},
 		{"only in front, of two segments", log{0: {0, 7, 9}, 4: {5, 7, 9}, 8: {9}}, 0, []string{"0", "5", "7", "9"}},
+		{"only in front, by turns", log{0: {4, 6, 8, 11}, 2: {4, 5, 7, 11}, 3: {3, 4, 5}}, 0, []string{"3", "4", "5", "6", "7", "8", "11"}},
 		{"only in front, before the start", log{0: {0, 5, 7}, 4: {4, 5, 8}}, 8, []string{"8"}},
 		{"no copy", log{0: {0, 6}, 4: {4, 5}}, 0, []string{"0", "bad-offset of 6", "4", "5"}},
 		{"another content", log{0: {0, -5}, 4: {4, 5}}, 0, []string{"0", "bad-offset of 5", "4", "5"}},
