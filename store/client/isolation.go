@@ -12,7 +12,8 @@ import (
 // Isolation is what a read_committed consumer must know of a log: how far it is stable,
 // and which transactions were aborted.
 type Isolation struct {
-	// LastStable is the last stable offset: no transaction below it is open.
+	// LastStable is the last stable offset: no transaction below it is open. It is never
+	// below the log start offset.
 	LastStable int64
 	aborted    map[int64][]index.AbortedTxn // by producer id, in the order of the log
 	committed  map[string]bool              // MiniKafka's transactions, nil in other logs
@@ -46,7 +47,7 @@ func ReadIsolation(log *store.LogReader, from, highWatermark int64) (i *Isolatio
 			i.aborted[ended.ProducerID] = append(i.aborted[ended.ProducerID], ended.AbortedTxn)
 		}
 	}
-	i.LastStable = state.LastStable(highWatermark)
+	i.LastStable = max(state.LastStable(highWatermark), log.Start())
 	return i, c.Err()
 }
 

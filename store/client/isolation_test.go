@@ -138,3 +138,39 @@ func visible(from, mark int64) (records []string, stable int64) {
 	}
 	return records, stable
 }
+
+// A transaction that began before the log start holds the last stable offset there, whether
+// its first segment is still there or only the snapshot behind it.
+func TestIsolationFromBeforeTheLogStart(t *testing.T) {
+	raw := logOfBatches(t, "d2 d1 d3 c3 c2")
+	size, _, _ := record.Sniff(raw)
+	for _, c := range []struct {
+		name  string
+		base  int64
+		log   []byte
+		start int64
+	}{
+		{"in its segment", 0, raw, 2},
+		{"in a snapshot", 2, raw[2*size:], 2},
+	} {
+		fsys := memfs.New()
+		if err := fsys.MkdirAll("t-0"); err != nil {
+			t.Fatal(err)
+		}
+		if err := vfs.WriteAtomic(fsys, filepath.Join("t-0", segment.FileName(c.base, segment.LogSuffix)), c.log); err != nil {
+			t.Fatal(err)
+		}
+		if c.base > 0 {
+			snapshotAt(t, fsys, raw, c.base)
+		}
+		log, err := store.OpenReader(fsys, "t-0", store.ReaderOptions{LogStart: c.start})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i, err := ReadIsolation(log, c.start, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, c.name, c.start, i.LastStable)
+	}
+}
