@@ -42,9 +42,15 @@ func TestSpellings(t *testing.T) {
 // A switch is on or off in all the ways in which a boolean flag is.
 func TestSpelledSwitch(t *testing.T) {
 	for _, c := range []struct{ arg, want string }{
-		{"--sync", "1"}, {"--sync=true", "1"}, {"--sync=1", "1"},
-		{"--sync=false", "9"}, {"--sync=0", "9"}, {"--sync=F", "9"},
-		{"--sync=maybe", "error"}, {"--usual=maybe", "error"}, {"--usual=0", "9"},
+		{"--sync", "1"},
+		{"--sync=true", "1"},
+		{"--sync=1", "1"},
+		{"--sync=false", "9"},
+		{"--sync=0", "9"},
+		{"--sync=F", "9"},
+		{"--sync=maybe", "error"},
+		{"--usual=maybe", "error"},
+		{"--usual=0", "9"},
 	} {
 		fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 		got := fs.String("batch-size", "9", "")
