@@ -153,21 +153,30 @@ func (s *recoverRun) illegible() error {
 			return err
 		}
 	}
-	told := s.o.identity.topicIDs.Map()
 	for _, p := range s.plans {
-		if _, set := told[p.Partition.Topic]; set || p.Partition.PutAside() {
+		if p.Partition.PutAside() {
 			continue
 		}
-		_, err := checkpoint.ReadPartitionMetadata(s.env.FS, filepath.Join(p.Partition.Dir, checkpoint.PartitionMetadataFile))
-		if err := s.unread(err, "--set-topic-id "+p.Partition.Topic+"=ID"); err != nil {
+		if err := s.illegibleIn(p.Partition); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func (s *recoverRun) illegibleIn(p recovery.Partition) error {
+	if _, told := s.o.identity.topicIDs.Map()[p.Topic]; !told {
+		_, err := checkpoint.ReadPartitionMetadata(s.env.FS, filepath.Join(p.Dir, checkpoint.PartitionMetadataFile))
+		if err := s.unread(err, "--set-topic-id "+p.Topic+"=ID"); err != nil {
+			return err
+		}
+	}
+	_, err := checkpoint.ReadQuorumState(s.env.FS, filepath.Join(p.Dir, checkpoint.QuorumStateFile))
+	return s.unread(err, "")
+}
+
 // unread takes what is wrong with an identity as damage that is left, with the flags that
-// would mend it. A file that is missing or, as Kafka 2.8 left it, empty is none.
+// would mend it, if any. A file that is missing or, as Kafka 2.8 left it, empty is none.
 func (s *recoverRun) unread(err error, flags string) error {
 	d, damaged := errors.AsType[*corrupt.Error](err)
 	switch {
@@ -179,8 +188,11 @@ func (s *recoverRun) unread(err error, flags string) error {
 	if size, err := vfs.Size(s.env.FS, d.Path); err != nil || size == 0 {
 		return err
 	}
-	s.errs = append(s.errs, store.Errorf(store.Damage, d.Kind.KafkaName(), "it cannot be derived, so it stays: %w", d).
-		WithHint("logdir recover %s%s", s.dataDirFlag(), flags))
+	left := store.Errorf(store.Damage, d.Kind.KafkaName(), "it cannot be derived, so it stays: %w", d)
+	if flags != "" {
+		left = left.WithHint("logdir recover %s%s", s.dataDirFlag(), flags)
+	}
+	s.errs = append(s.errs, left)
 	return nil
 }
 
