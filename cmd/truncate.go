@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -79,10 +80,8 @@ func (o *truncateOptions) truncate(ctx context.Context, r *repair) error {
 	if err != nil {
 		return err
 	}
-	if !plan.Empty() {
-		if err := o.cut(ctx, r, plan); err != nil {
-			return err
-		}
+	if err := o.cut(ctx, r, plan); err != nil {
+		return err
 	}
 	return r.env.Print(render.Table{
 		Columns: []string{"TOPIC", "PARTITION", "BROKER", "LOG-END", "REMOVED-RECORDS", "REMOVED-BYTES"},
@@ -91,6 +90,10 @@ func (o *truncateOptions) truncate(ctx context.Context, r *repair) error {
 }
 
 func (o *truncateOptions) cut(ctx context.Context, r *repair, plan *recovery.Plan) error {
+	points, err := o.points(r, plan)
+	if err != nil || plan.Empty() && len(points) == 0 {
+		return err
+	}
 	ref := r.refs[0]
 	if err := r.checkFollowers(ref, plan.LogEnd); err != nil {
 		return err
@@ -104,14 +107,16 @@ func (o *truncateOptions) cut(ctx context.Context, r *repair, plan *recovery.Pla
 	if err := r.beginEpoch(ctx, ref); err != nil {
 		return err
 	}
-	changes := plan.Changes
-	if ref.Partition >= 0 {
-		points, err := plan.Partition.LogDir.LowerPoints(r.env.FS, map[store.TopicPartition]int64{ref.TopicPartition: plan.LogEnd})
-		if err != nil {
-			return err
-		}
-		changes = append(changes, points...)
-	}
-	_, err := r.execute(ctx, add(nil, r.placeOf(ref), changes), nil)
+	_, err = r.execute(ctx, add(nil, r.placeOf(ref), slices.Concat(plan.Changes, points)), nil)
 	return err
+}
+
+// points are the changes of the checkpoints. Of a run that was interrupted they may be all
+// that is left to do.
+func (o *truncateOptions) points(r *repair, plan *recovery.Plan) ([]recovery.Change, error) {
+	tp := plan.Partition.TopicPartition
+	if tp.Partition < 0 {
+		return nil, nil
+	}
+	return plan.Partition.LogDir.LowerPoints(r.env.FS, map[store.TopicPartition]int64{tp: plan.LogEnd})
 }

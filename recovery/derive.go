@@ -17,22 +17,21 @@ import (
 	"logdir/store/vfs"
 )
 
-// derive plans everything that follows from the logs: first the logs themselves, then the
-// files that are derived from them, so that a crash in between leaves derived files that
-// the next run finds wrong and makes anew.
+// derive plans everything that follows from the logs, and last the logs themselves: as long as
+// a log is as it was, whoever finds what a crash in between left plans the same again.
 func (m *maker) derive() error {
-	m.plan.Changes = append(m.plan.Changes, m.logChanges()...)
 	for _, step := range []func() error{m.indexes, m.txnIndexes, m.snapshots, m.leaderEpochs, m.leftovers} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
+	m.plan.Changes = slices.Concat(m.plan.Changes, m.drops, m.logChanges())
 	m.plan.Notes = append(m.plan.Notes, m.after.notes...)
 	return nil
 }
 
 // cut says whether the log is another one afterwards.
-func (m *maker) cut() bool { return len(m.edits) > 0 || m.shortened }
+func (m *maker) cut() bool { return len(m.edits) > 0 || len(m.drops) > 0 }
 
 // indexes plans the index files of each segment.
 func (m *maker) indexes() error {

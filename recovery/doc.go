@@ -14,10 +14,11 @@
 //	4  each change, synced with its directory         old and new files
 //	5  the mark "applied"                             new files
 //
-// Plans are ordered so that the same command finishes what a crash in step 4 left:
-// segments behind a cut go before the cut is made, derived files are written behind the
-// log they are derived from, checkpoints last. Undo takes every one of these states back
-// to the old files, because the manifest has the checksum of each file before and after.
+// Plans are ordered so that the same command finishes what a crash in step 4 left: what is
+// derived from a log is written before the log is changed, since a log that is still as it
+// was leads to the same plan again; segments behind a cut go before the cut is made;
+// checkpoints come last. Undo takes every one of these states back to the old files, because
+// the manifest has the checksum of each file before and after.
 //
 // A file is changed in place only at its end, or byte for byte; both leave a state that
 // the kept bytes undo. Everything else is written beside and renamed.

@@ -21,8 +21,7 @@ type maker struct {
 	before *survey // the logs as they are
 	after  *survey // as they will be
 	edits  map[int64][]Edit
-	// shortened says that segments are dropped, whether or not a log is edited.
-	shortened bool
+	drops  []Change // removals of whole segments
 }
 
 func makeOwn(ctx context.Context, fsys vfs.ReadFS, p Partition, o Options) (*Plan, error) {

@@ -128,7 +128,6 @@ func (m *maker) cutAt(at int, pos int64) error {
 	if pos < g.size {
 		m.edits[g.Base] = []Edit{{Pos: pos, Size: g.size - pos, Reason: "truncate", Held: m.plan.Lost.span()}}
 	}
-	m.shortened = true
 	var err error
 	if m.after, err = m.survey(m.edits, nil); err != nil {
 		return err
@@ -151,9 +150,10 @@ func (m *maker) dropSegment(i int) error {
 		return err
 	}
 	f := m.list.Segments[i]
-	for _, name := range []string{f.Log, f.Index, f.TimeIndex, f.TxnIndex} {
+	// The log goes last: as long as it is there, there is something to cut.
+	for _, name := range []string{f.Index, f.TimeIndex, f.TxnIndex, f.Log} {
 		if name != "" {
-			m.plan.Changes = append(m.plan.Changes, Delete(filepath.Join(m.dir, name), "truncate"))
+			m.drops = append(m.drops, Delete(filepath.Join(m.dir, name), "truncate"))
 		}
 	}
 	return nil

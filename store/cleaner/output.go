@@ -111,11 +111,11 @@ func (out *output) finish(mtime time.Time) error {
 // suffixes are the files that the segment has, in the order in which they are moved in
 // place: as long as the log is not, a broker that starts does it all again.
 func (out *output) suffixes() []string {
-	s := []string{segment.LogSuffix, segment.IndexSuffix, segment.TimeIndexSuffix}
+	s := []string{segment.IndexSuffix, segment.TimeIndexSuffix}
 	if len(out.aborted) > 0 {
 		s = append(s, segment.TxnIndexSuffix)
 	}
-	return s
+	return append(s, segment.LogSuffix)
 }
 
 func (out *output) close() error {

@@ -20,7 +20,8 @@ type Move struct {
 }
 
 // Moves are the steps, in their order: the segments that were joined to others go, then
-// each new segment's log is moved in place, then its indexes.
+// each new segment's indexes are moved in place, then its log: as long as that waits, everybody
+// sees that the others belong to it.
 func (r *Result) Moves() []Move {
 	var moves []Move
 	for _, g := range slices.Backward(r.sources) {
@@ -31,13 +32,13 @@ func (r *Result) Moves() []Move {
 		}
 	}
 	for _, out := range r.outputs {
+		if len(out.aborted) == 0 {
+			moves = append(moves, Move{Path: r.path(out.base, segment.TxnIndexSuffix)})
+		}
 		for _, suffix := range out.suffixes() {
 			moves = append(moves, Move{
 				Path: r.path(out.base, suffix), Cleaned: out.cleaned(suffix), Swap: r.path(out.base, suffix+segment.SwapSuffix),
 			})
-		}
-		if len(out.aborted) == 0 {
-			moves = append(moves, Move{Path: r.path(out.base, segment.TxnIndexSuffix)})
 		}
 	}
 	return moves
