@@ -35,7 +35,7 @@ func (f *fetchRun) bounds(p *fetchPlace, log *store.LogReader) (bounds, error) {
 	if f.upTo(p.ref) == upToLEO {
 		return b, nil
 	}
-	mark, known, err := f.view.HighWatermark(p.ref, b.end)
+	mark, known, err := f.view.HighWatermark(p.ref, b.start, b.end)
 	if known && mark < b.end {
 		b.end, b.damage, b.marked = mark, nil, true
 	}

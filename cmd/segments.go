@@ -131,7 +131,7 @@ func (l *segmentList) sizeRow(ref store.PartitionRef, p *inspect.PartitionInfo) 
 		end = s.NextOffset
 	}
 	var lag any
-	if mark, ok, err := l.view.HighWatermark(ref, end); err != nil {
+	if mark, ok, err := l.view.HighWatermark(ref, 0, end); err != nil {
 		return err
 	} else if ok {
 		lag = max(0, mark-end)

@@ -42,7 +42,7 @@ func (v *View) Offsets(ref store.PartitionRef) (Offsets, error) {
 	if o.LogEnd, o.Damage, err = r.End(); err != nil {
 		return o, err
 	}
-	mark, known, err := v.HighWatermark(ref, o.LogEnd)
+	mark, known, err := v.HighWatermark(ref, o.LogStart, o.LogEnd)
 	if o.HighWatermark = mark; !known {
 		o.HighWatermark = corrupt.Unknown
 	}
@@ -65,11 +65,11 @@ func (v *View) role(ref store.PartitionRef) Role {
 	return Follower
 }
 
-// HighWatermark is what a replica that ends at logEnd knows of the high watermark: a
+// HighWatermark is what a replica that has logStart to logEnd knows of the high watermark: a
 // leader that is the whole ISR, its log end; MiniKafka's, the smallest log end of all
-// replicas; any other, what its broker has checkpointed. known is false where nothing
-// says.
-func (v *View) HighWatermark(ref store.PartitionRef, logEnd int64) (mark int64, known bool, err error) {
+// replicas; any other, what its broker has checkpointed, but never outside the log. known
+// is false where nothing says.
+func (v *View) HighWatermark(ref store.PartitionRef, logStart, logEnd int64) (mark int64, known bool, err error) {
 	if v.Kind == store.KindMiniKafka {
 		return v.smallestEnd(ref.TopicPartition)
 	}
@@ -80,7 +80,7 @@ func (v *View) HighWatermark(ref store.PartitionRef, logEnd int64) (mark int64, 
 		}
 	}
 	mark, known, err = v.checkpointed(filepath.Dir(ref.Dir), checkpoint.HighWatermarkFile, ref.TopicPartition)
-	return min(mark, logEnd), known, err
+	return min(max(mark, logStart), logEnd), known, err
 }
 
 // smallestEnd is the high watermark that MiniKafka works out when it opens.

@@ -133,7 +133,7 @@ func (c *Cluster) reader(tp store.TopicPartition, broker int32, writing func() b
 
 // HighWatermark is what broker knows as the high watermark of a partition whose log
 // ends there at logEnd: its log end if it leads and is the whole ISR, else what its
-// checkpoint says, never more than logEnd.
+// checkpoint says, never more than logEnd, nor less than the log start offset.
 func (c *Cluster) HighWatermark(tp store.TopicPartition, broker int32, logEnd int64) (int64, error) {
 	_, p, err := c.Meta().Partition(tp)
 	if err != nil {
@@ -143,5 +143,9 @@ func (c *Cluster) HighWatermark(tp store.TopicPartition, broker int32, logEnd in
 		return logEnd, nil
 	}
 	hw, _, err := c.Checkpointed(broker, checkpoint.HighWatermarkFile, tp)
-	return min(hw, logEnd), err
+	if err != nil {
+		return 0, err
+	}
+	start, _, err := c.Checkpointed(broker, checkpoint.LogStartFile, tp)
+	return min(max(hw, start), logEnd), err
 }

@@ -322,6 +322,22 @@ func TestStartAboveTheEnd(t *testing.T) {
 	}
 }
 
+// TestMarkBelowTheStart: a follower that has heard of deleted records, but not yet that they
+// were replicated, is elected. Its high watermark is its log start, as in Kafka.
+func TestMarkBelowTheStart(t *testing.T) {
+	l := newLab(t, 2)
+	l.lead("a", "b")
+	l.round(replica.Options{})
+	_, err := l.c.DeleteRecords(l.ctx, tp, 2)
+	l.must(err)
+	l.must(l.c.SetHighWatermarks(l.ctx, 2, cluster.Points{tp: 0}))
+	l.must(l.c.SetLogStarts(l.ctx, 2, cluster.Points{tp: 2}))
+	l.promote(2, replica.Vote{})
+	if mark, err := l.c.HighWatermark(tp, 2, 2); err != nil || mark != 2 {
+		t.Errorf("high watermark %d, %v; the log starts at 2", mark, err)
+	}
+}
+
 // TestCutBelowTheStart: the cut falls inside a batch of the follower's, which goes whole. The
 // log then ends below the leader's start.
 func TestCutBelowTheStart(t *testing.T) {
