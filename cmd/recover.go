@@ -356,14 +356,6 @@ func (s *recoverRun) undoDir(p location) string {
 	return "-d " + store.ShellWord(p.root) + " "
 }
 
-// quarantineFlag is how undo is told where the old bytes are, unless it looks there by itself.
-func (s *recoverRun) quarantineFlag() string {
-	if s.flags.quarantine == "" {
-		return ""
-	}
-	return "--quarantine " + store.ShellWord(s.flags.quarantine) + " "
-}
-
 // lossWords says what goes, in one sentence.
 func lossWords(l recovery.Loss, dryRun bool) string {
 	verb := "lost"

@@ -235,6 +235,14 @@ func (r *repair) dataDirFlag() string {
 	return ""
 }
 
+// quarantineFlag is how undo is told where the old bytes are, unless it looks there by itself.
+func (r *repair) quarantineFlag() string {
+	if r.flags.quarantine == "" {
+		return ""
+	}
+	return "--quarantine " + store.ShellWord(r.flags.quarantine) + " "
+}
+
 // work is what is to be changed below one root.
 type work struct {
 	place   location

@@ -149,12 +149,18 @@ func TestCheckTheEndOfAClosedSegment(t *testing.T) {
 		next    string
 		want    string
 	}{
-		{"torn", log[:size-7], "damaged: 10 records in 1 batches are unreadable", "logdir recover --fix --dry-run t:0",
-			"damage torn d/t-0/00000000000000000000.log at 462: have 224 of 231 bytes, and the next segment begins at 30: 10 records"},
-		{"zeros", append(slices.Clone(log[:size/3]), make([]byte, 50)...), "damaged: 20 records in 1 batches are unreadable", "logdir recover --fix --dry-run t:0",
-			"damage zeros d/t-0/00000000000000000000.log at 231: 50 zero bytes to the end of the file, and the next segment begins at 30: 20 records"},
-		{"zeros behind all", append(slices.Clone(log), make([]byte, 50)...), "repairable without loss", "logdir recover --fix --dry-run t:0",
-			"damage zeros d/t-0/00000000000000000000.log at 693: 50 zero bytes to the end of the file, 0 records"},
+		{
+			"torn", log[:size-7], "damaged: 10 records in 1 batches are unreadable", "logdir recover --fix --dry-run t:0",
+			"damage torn d/t-0/00000000000000000000.log at 462: have 224 of 231 bytes, and the next segment begins at 30: 10 records",
+		},
+		{
+			"zeros", append(slices.Clone(log[:size/3]), make([]byte, 50)...), "damaged: 20 records in 1 batches are unreadable", "logdir recover --fix --dry-run t:0",
+			"damage zeros d/t-0/00000000000000000000.log at 231: 50 zero bytes to the end of the file, and the next segment begins at 30: 20 records",
+		},
+		{
+			"zeros behind all", append(slices.Clone(log), make([]byte, 50)...), "repairable without loss", "logdir recover --fix --dry-run t:0",
+			"damage zeros d/t-0/00000000000000000000.log at 693: 50 zero bytes to the end of the file, 0 records",
+		},
 	} {
 		files := broker(t)
 		files[logPath("d", "t-0", 0)] = c.first
