@@ -3,6 +3,7 @@ package recovery
 import (
 	"fmt"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"logdir/inspect"
 	"logdir/store"
+	"logdir/store/checkpoint"
 	"logdir/store/vfs"
 	"logdir/store/vfs/memfs"
 )
@@ -104,9 +106,39 @@ func (l *randomLog) checkKafka(t *testing.T) {
 	if carryOut(t, fsys, p) == "" {
 		return
 	}
-	undo(t, fsys)
+	again := plan(t, fsys, Options{Policy: Kafka, FromRecoveryPoint: true})
+	for _, c := range again.Changes { // see TestPolicyKafkaLearnsEpochsTwice
+		if path.Base(c.Path) != checkpoint.EpochFile {
+			t.Errorf("policy kafka: a second run does %s to %s", c.Action, c.Path)
+		}
+	}
+	carryOut(t, fsys, again)
+	if third := plan(t, fsys, Options{Policy: Kafka, FromRecoveryPoint: true}); !third.Empty() {
+		t.Errorf("policy kafka: a third run does %v", third.Rows)
+	}
+	must(t, undoAll(t, fsys))
 	if diff := cmp.Diff(before, photo(t, fsys, "d")); diff != "" {
 		t.Errorf("policy kafka: after undo (-before +after):\n%s", diff)
+	}
+}
+
+// TestPolicyKafkaLearnsEpochsTwice: where leader-epoch-checkpoint has the epoch of the batches, but
+// from beyond the log end on, a broker that starts learns nothing from the batches, since it
+// knows their epoch, and then drops the entry, since it is beyond the end. The next start learns
+// it from the batches. So here, and only here, a second run of policy kafka has work to do.
+func TestPolicyKafkaLearnsEpochsTwice(t *testing.T) {
+	fsys := single(t, fixtureF(t))
+	file := "d/foo-0/" + checkpoint.EpochFile
+	put(t, fsys, file, []byte("0\n1\n0 700\n"))
+	o := Options{Policy: Kafka}
+	for run, want := range []string{"0\n0\n", "0\n1\n0 0\n"} {
+		carryOut(t, fsys, plan(t, fsys, o))
+		if got := string(read(t, fsys, file)); got != want {
+			t.Errorf("run %d: %q, want %q", run, got, want)
+		}
+	}
+	if third := plan(t, fsys, o); !third.Empty() {
+		t.Errorf("a third run does %v", third.Rows)
 	}
 }
 
