@@ -12,7 +12,7 @@ import (
 )
 
 // TestRealBrokersNeedNoRepair: in the data directories of a hundred real brokers nothing is
-// cut, nothing is refused, and no index that is there is called wrong.
+// cut, nothing is refused or put back, and no index that is there is called wrong.
 func TestRealBrokersNeedNoRepair(t *testing.T) {
 	for _, pack := range fixtures.KafkaPacks(t) {
 		t.Run(pack.Name, func(t *testing.T) {
@@ -33,9 +33,15 @@ func checkHealthy(t *testing.T, fsys *memfs.FS, dir string) {
 	}
 	d, err := ReadLogDir(fsys, path.Dir(dir))
 	must(t, err)
-	p, err := Make(t.Context(), fsys, d.Partition(store.PartitionRef{
+	partition := d.Partition(store.PartitionRef{
 		TopicPartition: store.TopicPartition{Topic: name.Topic, Partition: name.Partition}, Dir: dir, Rel: dir,
-	}), Options{Policy: Tail})
+	})
+	fixed, err := Make(t.Context(), fsys, partition, Options{Policy: Skip, Fix: true})
+	must(t, err)
+	if fixed.ChangesLog() {
+		t.Errorf("%s: --fix --policy skip would change the log: %s", dir, fixed.Rows[0].Action)
+	}
+	p, err := Make(t.Context(), fsys, partition, Options{Policy: Tail})
 	must(t, err)
 	if len(p.Left) > 0 || p.Lost.Bytes > 0 {
 		t.Errorf("%s: left %v, %d bytes would be cut", dir, p.Left, p.Lost.Bytes)

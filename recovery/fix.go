@@ -61,7 +61,7 @@ func (m *maker) proofs(tried map[int64]map[int64]bool) (map[int64][]proof, error
 			tried[g.Base] = map[int64]bool{}
 		}
 		for _, d := range g.damages {
-			if tried[g.Base][d.Pos] {
+			if tried[g.Base][d.Pos] || d.copied && d.kept { // a copy stands where it does by right
 				continue
 			}
 			tried[g.Base][d.Pos] = true
