@@ -15,14 +15,14 @@ func (p *partitionCheck) takeVerified(v *Verified) {
 	p.r.records += v.Records
 	lost := corrupt.CountLost(v.Damage, v.limit())
 	for i, d := range v.Damage {
-		switch missing := missingAtEnd(v, i, lost); {
+		switch {
 		case d.Kind == corrupt.MissingIndex:
 			p.add(Warning, d, p.command("reindex"))
 			continue
-		case missing > 0:
+		case (d.Kind == corrupt.Torn || d.Kind == corrupt.Zeros) && lost[i] > 0: // it was whole once
 			p.r.lostBatches++
-			p.r.lostRecords += missing
-			d.Detail += fmt.Sprintf(", and the next segment begins at %d: %d records", v.Limit, missing)
+			p.r.lostRecords += lost[i]
+			d.Detail += fmt.Sprintf(", and the next segment begins at %d: %d records", v.Limit, lost[i])
 		case loses(d) && lost[i] == 0 && d.Records == corrupt.Unknown:
 			p.r.lostBytes += max(d.Size, 0)
 		case loses(d):
@@ -56,23 +56,6 @@ func (p *partitionCheck) takeIndexes(v *Verified) {
 			p.add(Info, at(OlderIndex, name, "entries as brokers before 4.0 wrote them"), "")
 		}
 	}
-}
-
-// missingAtEnd counts the records of a torn or zero end that once were whole: the segment is
-// closed, and offsets go on in the next as if they were there. What other damage in the same
-// place takes is not counted twice.
-func missingAtEnd(v *Verified, i int, lost []int64) int64 {
-	d := v.Damage[i]
-	if v.Limit == 0 || d.Kind != corrupt.Torn && d.Kind != corrupt.Zeros || d.PrevOffset == corrupt.Unknown {
-		return 0
-	}
-	n := v.Limit - d.PrevOffset
-	for j, other := range v.Damage[:i] {
-		if other.PrevOffset == d.PrevOffset {
-			n -= lost[j]
-		}
-	}
-	return max(n, 0)
 }
 
 // loses says that records are lost with the damage. Torn, zero and stale ends hold none,

@@ -255,7 +255,7 @@ func (f *forecaster) lost(dir string, o *startup.Outcome) (int64, error) {
 		if s.Gone() || s.Valid == s.OldSize && !s.Removed {
 			continue
 		}
-		n, err := f.lostIn(dir, s)
+		n, err := f.lostIn(dir, s, o.BaseBehind(s.Base))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return records, err
 		}
@@ -264,7 +264,8 @@ func (f *forecaster) lost(dir string, o *startup.Outcome) (int64, error) {
 	return records, nil
 }
 
-func (f *forecaster) lostIn(dir string, s startup.Segment) (int64, error) {
+// lostIn counts those of one segment; limit is the base offset of the next, 0 if there is none.
+func (f *forecaster) lostIn(dir string, s startup.Segment, limit int64) (int64, error) {
 	stood := s.Stood()
 	file, err := f.fs.Open(filepath.Join(dir, segment.FileName(stood.Base, segment.LogSuffix)))
 	if err != nil {
@@ -284,7 +285,10 @@ func (f *forecaster) lostIn(dir string, s startup.Segment) (int64, error) {
 			records += CountRecords(scan.Batch())
 		}
 	}
-	for _, n := range corrupt.CountLost(damage, corrupt.Unknown) {
+	if limit == 0 {
+		limit = corrupt.Unknown
+	}
+	for _, n := range corrupt.CountLost(damage, limit) {
 		records += n
 	}
 	return records, errors.Join(scan.Err(), file.Close())

@@ -127,7 +127,7 @@ func (k *kafkaMaker) scan(s startup.Segment, from int64) (loss Loss, end int64, 
 	if err != nil {
 		return loss, 0, err
 	}
-	loss, end, err = countLoss(k.ctx, f, start+from, start+s.OldSize, k.scanOptions(s, from))
+	loss, end, err = countLoss(k.ctx, f, start+from, start+s.OldSize, k.scanOptions(s, from), k.out.BaseBehind(s.Base))
 	return loss, end, readProblem(path, errors.Join(err, f.Close()))
 }
 

@@ -62,8 +62,8 @@ func (l *Loss) batch(b *record.Batch) {
 }
 
 // countLoss walks the bytes [from, size) of a log and counts what is in them. end is the
-// log end offset behind them.
-func countLoss(ctx context.Context, f vfs.ReadFile, from, size int64, o segment.Options) (loss Loss, end int64, err error) {
+// log end offset behind them, limit the base offset of the next segment, 0 if there is none.
+func countLoss(ctx context.Context, f vfs.ReadFile, from, size int64, o segment.Options, limit int64) (loss Loss, end int64, err error) {
 	loss = NoLoss()
 	loss.Bytes = size - from
 	o.Start = from
@@ -79,7 +79,7 @@ func countLoss(ctx context.Context, f vfs.ReadFile, from, size int64, o segment.
 			damages = append(damages, damage{Error: d, before: d.PrevOffset})
 		}
 	}
-	countLost(damages, o.Limit)
+	countLost(damages, limit)
 	for _, d := range damages {
 		loss.damage(d)
 	}
@@ -98,7 +98,9 @@ func countLost(damages []damage, limit int64) {
 	}
 	for i, n := range corrupt.CountLost(ranges, limit) {
 		d := &damages[i]
-		d.lost = n
+		if d.lost, d.after = n, d.NextOffset; d.after == corrupt.Unknown {
+			d.after = limit
+		}
 		if d.Records == corrupt.Unknown && d.NextOffset == corrupt.Unknown && limit == corrupt.Unknown {
 			d.uncounted = d.Size
 		}
@@ -107,12 +109,12 @@ func countLost(damages []damage, limit int64) {
 
 // damage counts a damaged range. Ranges that hold no record count for nothing.
 func (l *Loss) damage(d damage) {
-	if d.Kind.HoldsNone() {
+	if d.Kind.HoldsNone() && d.lost == 0 {
 		return
 	}
 	first, last := d.BaseOffset, d.LastOffset
-	if d.before != corrupt.Unknown && d.NextOffset != corrupt.Unknown {
-		first, last = d.before, d.NextOffset-1
+	if d.before != corrupt.Unknown && d.after != corrupt.Unknown {
+		first, last = d.before, d.after-1
 	}
 	l.Records += d.lost
 	l.Uncounted += d.uncounted

@@ -206,7 +206,7 @@ func (m *maker) cutOut(g *segmentSurvey) {
 		if d.kept {
 			continue
 		}
-		m.takeOut(g, []damage{d}, d.Size, fmt.Sprintf("took out %d bytes at %d", d.Size, d.Pos))
+		m.takeOut(g, []damage{d}, d.Size, fmt.Sprintf("freed of %d bytes at %d", d.Size, d.Pos))
 	}
 	if rest := g.damages[tail:]; len(rest) > 0 {
 		m.takeOut(g, rest, g.size-rest[0].Pos, fmt.Sprintf("truncated to %d bytes", rest[0].Pos-m.gone(g)))

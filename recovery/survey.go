@@ -26,8 +26,10 @@ type damage struct {
 	// second copy of one in a later segment, and no damage at all.
 	kept, copied bool
 	// before is the log end in front of it, or corrupt.Unknown; epoch the leader epoch there,
-	// or -1.
+	// or -1. after is where offsets go on behind it, here or in the next segment, or
+	// corrupt.Unknown.
 	before int64
+	after  int64
 	epoch  int32
 	// lost is how many records go with it; uncounted are the bytes that do not tell.
 	lost, uncounted int64

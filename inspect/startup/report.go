@@ -51,6 +51,17 @@ func (s *Segment) Stood() Place {
 	return Place{Base: s.Base}
 }
 
+// BaseBehind is the lowest base offset above base among the segments that were loaded, 0 if
+// there is none.
+func (o *Outcome) BaseBehind(base int64) (behind int64) {
+	for _, s := range o.Segments {
+		if s.Base > base && (behind == 0 || s.Base < behind) {
+			behind = s.Base
+		}
+	}
+	return behind
+}
+
 // tellOf begins the report of a segment, or goes on with the one of the same name.
 func (l *loader) tellOf(s *segment) {
 	if i := l.told(s.base); i >= 0 {

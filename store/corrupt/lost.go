@@ -14,8 +14,9 @@ func (k Kind) HoldsNone() bool {
 
 // CountLost counts the records that go with each of the damaged ranges of one segment,
 // which are in order. A batch counts by its header, as far as the good batches around leave
-// room for that; a range without a header counts as much as they leave. limit is the first
-// offset that the segment cannot hold, or Unknown.
+// room for that; a range without a header counts as much as they leave, and so does a torn or
+// zero one behind which offsets go on: it was whole once. limit is the first offset that
+// the segment cannot hold, or Unknown.
 func CountLost(ranges []*Error, limit int64) []int64 {
 	lost := make([]int64, len(ranges))
 	for i := 0; i < len(ranges); {
@@ -57,7 +58,7 @@ func countRoom(ranges []*Error, lost []int64, limit int64) {
 		}
 	}
 	for i, e := range ranges {
-		if known && !e.Kind.HoldsNone() && e.Records == Unknown {
+		if known && (e.Kind == Torn || e.Kind == Zeros || !e.Kind.HoldsNone() && e.Records == Unknown) {
 			lost[i], left = left, 0
 		}
 	}
