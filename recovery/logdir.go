@@ -102,7 +102,9 @@ func (p *Partition) target() string {
 
 // LowerPoints is the change of the checkpoints that brings every line of the partitions
 // down to their new log ends. Partitions whose log end is not in ends stay as they are. A
-// checkpoint that does not parse is made anew from the lines that do.
+// checkpoint that does not parse is made anew from the lines that do. Of recovery points
+// only those in ends: the others would say of damage that is left that nobody was promised
+// what stood there.
 func (d *LogDir) LowerPoints(fsys vfs.ReadFS, ends map[store.TopicPartition]int64) ([]Change, error) {
 	var changes []Change
 	for _, name := range pointFiles {
@@ -113,6 +115,12 @@ func (d *LogDir) LowerPoints(fsys vfs.ReadFS, ends map[store.TopicPartition]int6
 		lines, err := d.legible(fsys, path)
 		if err != nil {
 			return nil, err
+		}
+		if d.Bad[name] != nil && name == checkpoint.RecoveryPointFile {
+			lines = slices.DeleteFunc(lines, func(l checkpoint.OffsetEntry) bool {
+				_, whole := ends[store.TopicPartition{Topic: l.Topic, Partition: l.Partition}]
+				return !whole
+			})
 		}
 		for i, l := range lines {
 			if end, ok := ends[store.TopicPartition{Topic: l.Topic, Partition: l.Partition}]; ok {

@@ -246,6 +246,22 @@ func TestPoints(t *testing.T) {
 	}
 }
 
+// TestIllegibleRecoveryPoints: of a file that does not parse a recovery point is kept only
+// for a log that was found whole. A second run would trust the others.
+func TestIllegibleRecoveryPoints(t *testing.T) {
+	fsys := single(t, fixtureF(t))
+	put(t, fsys, "d/"+checkpoint.RecoveryPointFile, []byte("0\n3\nbar 0 5\nfoo 0 8\njunk\n"))
+	d, err := ReadLogDir(fsys, "d")
+	must(t, err)
+	changes, err := d.LowerPoints(fsys, map[store.TopicPartition]int64{{Topic: "foo"}: 10})
+	must(t, err)
+	_, err = Job{Quarantine: quarantineOf(fsys), Command: "recover", Now: testNow, Changes: changes}.Execute(t.Context())
+	must(t, err)
+	if got, want := string(read(t, fsys, "d/"+checkpoint.RecoveryPointFile)), "0\n1\nfoo 0 8\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestNeverSynced: a bad-crc tail is cut only if the recovery point is known, does not
 // cover it, and the directory was not closed cleanly.
 func TestNeverSynced(t *testing.T) {
