@@ -151,6 +151,7 @@ type replicaDir struct {
 type logRange struct {
 	start, end int64
 	known      bool
+	empty      bool // there is no log at all: recover has nothing to go by
 }
 
 func (l logRange) holds(offset int64) bool { return !l.known || offset >= l.start && offset <= l.end }

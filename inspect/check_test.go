@@ -173,6 +173,23 @@ func TestCheckTheEndOfAClosedSegment(t *testing.T) {
 	}
 }
 
+// TestCheckWithoutALog: where no log is left there is nothing that recover would do.
+func TestCheckWithoutALog(t *testing.T) {
+	files := broker(t)
+	delete(files, logPath("d", "t-0", 0))
+	files[withSuffix(logPath("d", "t-0", 0), segment.IndexSuffix)] = nil
+	files["d/recovery-point-offset-checkpoint"] = []byte("0\n1\nt 0 30\n")
+	r := checkDirs(t, files, "d")
+	requireFound(t, r, "healthy, but records are missing that once were there",
+		"warning beyond-end d/recovery-point-offset-checkpoint: t:0: 30, the log ends at 0",
+		"warning orphan-index d/t-0/00000000000000000000.index: there is no log of that offset")
+	for _, f := range r.Findings {
+		if f.Next != "" {
+			t.Errorf("%s: next is %q", f.Kind, f.Next)
+		}
+	}
+}
+
 // TestCheckAMissingLog: the index of a log that is gone or emptied remembers it, unless
 // retention took the log away in front.
 func TestCheckAMissingLog(t *testing.T) {

@@ -44,12 +44,21 @@ func (p *partitionCheck) orphan(n segment.Name) error {
 			return err
 		}
 		if ok {
-			p.add(Warning, p.here(MissingLog, n.Name, "its log is gone, which held offset %d", last.Offset), p.command("recover"))
+			p.add(Warning, p.here(MissingLog, n.Name, "its log is gone, which held offset %d", last.Offset), p.recoverBeside())
 			return nil
 		}
 	}
-	p.add(Warning, p.here(OrphanIndex, n.Name, "there is no log of that offset"), p.command("recover"))
+	p.add(Warning, p.here(OrphanIndex, n.Name, "there is no log of that offset"), p.recoverBeside())
 	return nil
+}
+
+// recoverBeside is the command about a file without its log. Where no log is left, recover
+// touches nothing: the logs may come back from somewhere.
+func (p *partitionCheck) recoverBeside() string {
+	if len(p.listing.Segments) == 0 {
+		return ""
+	}
+	return p.command("recover")
 }
 
 // otherFiles looks at what is neither a segment nor beside one.

@@ -109,14 +109,17 @@ func (c *check) offsetFile(d CheckDir, name string) error {
 func (c *check) offsetLine(d CheckDir, name string, l checkpoint.OffsetEntry) {
 	tp := store.TopicPartition{Topic: l.Topic, Partition: l.Partition}
 	log, here := c.ends[replicaDir{tp, d.Path}]
-	path := show(d, name)
+	path, next := show(d, name), c.scope.command(d.Path, "recover", tp.String())
+	if log.empty {
+		next = ""
+	}
 	switch {
 	case !here && d.Whole:
 		c.add(Info, at(UnknownLine, path, "lines of partitions that are not here"), "")
 	case !here || !log.known || l.Offset <= log.end:
 	case name == checkpoint.LogStartFile:
-		c.add(Damage, at(StartBeyondEnd, path, "%s: log start %d, the log ends at %d: a broker would wipe it", tp, l.Offset, log.end), c.scope.command(d.Path, "recover", tp.String()))
+		c.add(Damage, at(StartBeyondEnd, path, "%s: log start %d, the log ends at %d: a broker would wipe it", tp, l.Offset, log.end), next)
 	default:
-		c.add(Warning, at(BeyondEnd, path, "%s: %d, the log ends at %d", tp, l.Offset, log.end), c.scope.command(d.Path, "recover", tp.String()))
+		c.add(Warning, at(BeyondEnd, path, "%s: %d, the log ends at %d", tp, l.Offset, log.end), next)
 	}
 }

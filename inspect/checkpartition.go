@@ -129,7 +129,7 @@ func (p *partitionCheck) segments() error {
 			return err
 		}
 	}
-	p.r.log.end, p.r.log.known = max(p.next, 0), true
+	p.r.log.end, p.r.log.known, p.r.log.empty = max(p.next, 0), true, len(p.listing.Segments) == 0
 	p.summary()
 	return nil
 }
