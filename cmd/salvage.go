@@ -66,6 +66,9 @@ func (o *salvageOptions) run(ctx context.Context, env *Env, source string) error
 	if err := insideSource(source, o.to); err != nil {
 		return err
 	}
+	if s.Report, err = s.ReportPath(); err != nil {
+		return err
+	}
 	partitions, err := salvageable(env, refs)
 	if err != nil {
 		return err
@@ -116,6 +119,5 @@ func (o *salvageOptions) salvage(ctx context.Context, env *Env, s recovery.Salva
 	if err = errors.Join(err, rows.Close()); err != nil || ranges == 0 {
 		return err
 	}
-	report := filepath.Join(filepath.Dir(s.To), recovery.SalvageReport)
-	return store.Errorf(store.Damage, "CORRUPT_MESSAGE", "%d range(s) of %d bytes were left out: see %s", ranges, bytes, report)
+	return store.Errorf(store.Damage, "CORRUPT_MESSAGE", "%d range(s) of %d bytes were left out: see %s", ranges, bytes, s.Report)
 }

@@ -29,6 +29,8 @@ type Salvage struct {
 	Target vfs.FS
 	// To is the new log directory. It must not be there, or be empty.
 	To string
+	// Report is where the report is written: see ReportPath.
+	Report string
 	// IndexInterval is index.interval.bytes of the new indexes.
 	IndexInterval int
 }
@@ -153,6 +155,17 @@ func (s Salvage) copyState(from, to string, check func([]byte) error) error {
 	return vfs.WriteAtomic(s.Target, to, data)
 }
 
+// ReportPath is where the report goes: SalvageReport beside the new directory, with that one's
+// name in front if the report of another salvage stands there.
+func (s Salvage) ReportPath() (string, error) {
+	path := filepath.Join(filepath.Dir(s.To), SalvageReport)
+	taken, err := vfs.Exists(s.Target, path)
+	if taken {
+		path = s.To + "." + SalvageReport
+	}
+	return path, err
+}
+
 // publish writes the report and gives the new directory its name.
 func (s Salvage) publish(work string, all []Salvaged) error {
 	var report []byte
@@ -165,8 +178,7 @@ func (s Salvage) publish(work string, all []Salvaged) error {
 			report = append(append(report, line...), '\n')
 		}
 	}
-	parent := filepath.Dir(s.To)
-	if err := vfs.WriteAtomic(s.Target, filepath.Join(parent, SalvageReport), report); err != nil {
+	if err := vfs.WriteAtomic(s.Target, s.Report, report); err != nil {
 		return err
 	}
 	if err := s.Target.SyncDir(work); err != nil {
@@ -182,5 +194,5 @@ func (s Salvage) publish(work string, all []Salvaged) error {
 	if err := s.Target.Rename(work, s.To); err != nil {
 		return err
 	}
-	return s.Target.SyncDir(parent)
+	return s.Target.SyncDir(filepath.Dir(s.To))
 }

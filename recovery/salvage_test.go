@@ -25,7 +25,7 @@ func salvage(t testing.TB, source vfs.ReadFS, target vfs.FS) (Salvaged, error) {
 		return Salvaged{}, err
 	}
 	var out Salvaged
-	s := Salvage{Source: source, Target: target, To: "out/new", IndexInterval: 4096}
+	s := Salvage{Source: source, Target: target, To: "out/new", Report: "out/" + SalvageReport, IndexInterval: 4096}
 	err := s.Run(t.Context(), []Partition{partitionOf(t, source)}, func(one Salvaged) error {
 		out = one
 		return nil
