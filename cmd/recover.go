@@ -333,6 +333,9 @@ func (s *recoverRun) tell(ctx context.Context) {
 		}
 		loss.Add(p.Lost)
 	}
+	if s.o.fromRecoveryPoint {
+		s.env.Note("a broker that starts here does not look at what it had synced: damage there stays, and logdir check finds it")
+	}
 	if !s.anything() {
 		return
 	}

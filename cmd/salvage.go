@@ -73,7 +73,25 @@ func (o *salvageOptions) run(ctx context.Context, env *Env, source string) error
 	if err != nil {
 		return err
 	}
+	if err := noteAside(env, v); err != nil {
+		return err
+	}
+	if len(partitions) == 0 {
+		return store.Errorf(store.NotFound, "UNKNOWN_TOPIC_OR_PARTITION", "%s: no partition to be saved", source)
+	}
 	return o.salvage(ctx, env, s, partitions)
+}
+
+// noteAside names the folders that a broker took out of service: what is in them may be just
+// what is wanted, but it would not be mounted under their names.
+func noteAside(env *Env, v *cluster.View) error {
+	refs, err := v.AllPartitions()
+	for _, ref := range refs {
+		if ref.PutAside() && v.Kind != store.KindPartition {
+			env.Note("%s was set aside by a broker and is left out; to save it: logdir salvage %s --to DIR", ref.Rel, store.ShellWord(ref.Dir))
+		}
+	}
+	return err
 }
 
 // insideSource refuses a target below the source, which is only read.

@@ -23,7 +23,7 @@ func (j Job) checkSpace() error {
 		beside[filepath.Dir(j.Changes[i].Path)] += written
 	}
 	for dir, n := range beside {
-		if err := fits(q.FS, dir, n, "the new files"); err != nil {
+		if err := fits(q.FS, dir, n, "the new files", "make room there: files are written anew beside the old ones"); err != nil {
 			return err
 		}
 	}
@@ -31,14 +31,14 @@ func (j Job) checkSpace() error {
 	if err != nil {
 		return err
 	}
-	if fits(q.FS, where, keep+manifestSlack, "") == nil {
+	if fits(q.FS, where, keep+manifestSlack, "", "") == nil {
 		return nil
 	}
 	// Zeros take no room: look how many of the bytes are.
 	if keep, err = j.withoutZeros(); err != nil {
 		return err
 	}
-	return fits(q.FS, where, keep+manifestSlack, "the quarantine")
+	return fits(q.FS, where, keep+manifestSlack, "the quarantine", "make room, or name another place with --quarantine DIR")
 }
 
 // withoutZeros is how many bytes go to the quarantine.
@@ -72,7 +72,7 @@ func (k *keeper) count(c *Change) error {
 // manifestSlack is room for the manifest, in bytes.
 const manifestSlack = 64 << 10
 
-func fits(fsys vfs.FS, dir string, need int64, what string) error {
+func fits(fsys vfs.FS, dir string, need int64, what, hint string) error {
 	free, err := fsys.FreeSpace(dir)
 	if err != nil {
 		return fmt.Errorf("free space of %s: %w", dir, err)
@@ -80,7 +80,7 @@ func fits(fsys vfs.FS, dir string, need int64, what string) error {
 	if need > free {
 		return store.Errorf(store.Failed, "KAFKA_STORAGE_ERROR",
 			"%s: no room for %s: it needs %d bytes, %d are free; nothing was changed", dir, what, need, free).
-			WithHint("make room, or name another place with --quarantine DIR")
+			WithHint("%s", hint)
 	}
 	return nil
 }
