@@ -16,6 +16,9 @@ import (
 // hurt, and nothing else. Then what follows counts: a length that leads to another frame
 // is believed. Last comes what the bytes look like.
 
+// notKnown is no format.
+const notKnown record.Format = 0xff
+
 // minZeros is how many zero bytes to the end of the file are a kind of their own.
 const minZeros = 12
 
@@ -36,7 +39,7 @@ func (w *walker) broken(size int64, f record.Format, known bool) bool {
 		return w.stub()
 	}
 	if !known {
-		if size, f, ok := w.trueMagic(); ok {
+		if size, f, ok := w.trueMagic(notKnown); ok {
 			return w.badMagic(size, f)
 		}
 	}
@@ -133,14 +136,14 @@ func span(b []byte, n int) (lo, hi uint64) {
 }
 
 // trueMagic finds the format under which the frame at w.pos, with its magic put right,
-// has the right checksum.
-func (w *walker) trueMagic() (size int64, f record.Format, ok bool) {
+// has the right checksum. It need not be the one that it claims.
+func (w *walker) trueMagic(claimed record.Format) (size int64, f record.Format, ok bool) {
 	head := w.far(w.pos)
 	if len(head) < record.PrefixSize {
 		return 0, 0, false
 	}
 	for _, f := range [...]record.Format{record.V2, record.V1, record.V0, record.MKB1} {
-		if size := sizeAs(head, f); w.provesMagic(size, f) {
+		if size := sizeAs(head, f); f != claimed && w.provesMagic(size, f) {
 			return size, f, true
 		}
 	}
@@ -150,7 +153,7 @@ func (w *walker) trueMagic() (size int64, f record.Format, ok bool) {
 // provesMagic says whether the frame of so many bytes is one of format f but for its magic,
 // which v0 and v1 have under their checksum.
 func (w *walker) provesMagic(size int64, f record.Format) bool {
-	if size < f.MinSize() || size > w.end-w.pos || w.exhausted() {
+	if size < f.MinSize() || size > w.end-w.pos || w.exhausted() || !w.plausibleAs(f) {
 		return false
 	}
 	stored, crc, from := w.storedCRC(w.pos, f), uint32(0), f.ChecksumStart()
@@ -159,6 +162,19 @@ func (w *walker) provesMagic(size int64, f record.Format) bool {
 		from++
 	}
 	return w.spend(size, w.checksum(&w.window, crc, f, w.pos+int64(from), w.pos+size) == stored)
+}
+
+// plausibleAs says whether the header at w.pos, with the magic of format f, is one that some
+// writer made: if not, a checksum would be computed for nothing.
+func (w *walker) plausibleAs(f record.Format) bool {
+	var head [record.HeaderSize]byte
+	n := copy(head[:], w.far(w.pos))
+	if f == record.MKB1 {
+		copy(head[:], mkb1Magic)
+	} else {
+		head[record.PrefixSize-1] = byte(f)
+	}
+	return record.Plausible(head[:n])
 }
 
 // sizeAs reads the size of the whole frame as format f has it.
@@ -301,7 +317,7 @@ func (w *walker) wrongCRC(crc uint32) bool {
 	b := w.batch
 	size, f := int64(b.Size()), b.Format()
 	w.spend(size, false)
-	if size, f, ok := w.trueMagic(); ok {
+	if size, f, ok := w.trueMagic(f); ok {
 		return w.badMagic(size, f)
 	}
 	w.whole = false

@@ -164,7 +164,7 @@ func (w *walker) inRange(offset int64) bool { return offset >= w.low && offset <
 // valid says whether a frame with the right checksum stands at pos, where b begins.
 func (w *walker) valid(b []byte, pos int64) bool {
 	size, f, ok := record.Peek(b)
-	if !ok || size > w.end-pos || w.exhausted() {
+	if !ok || size > w.end-pos || w.exhausted() || w.thrifty() && size > pageSize && !w.leads(pos+size) {
 		return false
 	}
 	if size <= int64(len(b)) {
@@ -213,8 +213,12 @@ func (w *walker) spend(size int64, ok bool) bool {
 	return ok
 }
 
+// thrifty says that much was spent for nothing: a checksum of many bytes is then only computed
+// where something else speaks for it.
+func (w *walker) thrifty() bool { return w.wasted > w.budget }
+
 // exhausted says that too much was spent to go on searching.
-func (w *walker) exhausted() bool { return w.wasted > w.budget }
+func (w *walker) exhausted() bool { return w.wasted > lastBudget*w.budget }
 
 // leads says whether a frame that ends at pos leads somewhere: to the end of the file, or to
 // what looks like the next frame. A few bytes look like anything, and many zeros like a v0

@@ -60,7 +60,7 @@ func (w *walker) recordEnds(pos int64, b *record.Batch) (ends [2]int64, last int
 				ends[i] = at
 			}
 		}
-		if n >= max(counts[0], counts[1]) || at >= w.end || w.exhausted() && at-pos > windowSize {
+		if n >= max(counts[0], counts[1]) || at >= w.end || w.thrifty() && at-pos > windowSize {
 			return ends, at
 		}
 		size, delta, ok := record.PartSize(b.Format(), w.elsewhere(at, record.PartHead))
@@ -80,14 +80,40 @@ func (w *walker) orEnd(r reach, x int64, found bool) (int64, bool) {
 	return r.end, true
 }
 
-// tooLong says, once too much was spent, that a frame's records end somewhere else than it
-// claims: then its checksum is not worth the time.
+// tooLong says whether a frame that claims much ends somewhere else, by what is cheaper than its
+// checksum: its records end there, or the log goes on within it. Where that is in doubt, the
+// checksum will tell.
 func (w *walker) tooLong(size int64, f record.Format) (end int64, ok bool) {
-	if size < pageSize {
+	if r := w.reach(w.pos, size, f); r.leads {
+		return r.end, r.end < w.pos+size
+	}
+	if w.leads(w.pos + size) {
 		return 0, false
 	}
-	r := w.reach(w.pos, size, f)
-	return r.end, r.leads && r.end < w.pos+size
+	h := w.newHunt(f)
+	x, found := h.find(w.pos+1, w.pos+min(size, windowSize))
+	return x, found && !h.proved && w.goesOn(x) && w.several(x)
+}
+
+// several says whether some frames stand one behind the other from x on.
+func (w *walker) several(x int64) bool {
+	for range 3 {
+		if x == w.end {
+			return true
+		}
+		size, f, ok := record.Peek(w.far(x))
+		if !ok || size > w.end-x {
+			return false
+		}
+		head := w.far(x)
+		b := record.Assume(head, int64(len(head)), f)
+		stored := b.StoredCRC()
+		if !w.spend(size, stored == w.farChecksum(x, size, f)) {
+			return false
+		}
+		x += size
+	}
+	return true
 }
 
 // stands says whether the frame found at x, within a damaged one that claims to reach to end,

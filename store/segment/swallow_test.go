@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -276,4 +278,52 @@ func TestScanMKB1HoldsBatches(t *testing.T) {
 			fmt.Sprintf("bad-length at %d size %d next 2 at %d: length 16777215 (no batch)", size, size, 2*size),
 			fmt.Sprintf("good 2..2 at %d", 2*size))},
 	})
+}
+
+// Hundreds of batches whose length claims megabytes, and whose payload is hurt as well, cost no
+// other batch: not even because too much was spent on what they claim.
+func TestScanManyLongClaims(t *testing.T) {
+	const n, every = 20_000, 50
+	for i := range 4 {
+		codec, more := []compress.Codec{compress.None, compress.Gzip}[i%2], []byte{8, 9}[i/2]
+		one := compressed(t, codec)
+		log := bytes.Repeat(one, n)
+		for i := range n {
+			b := log[i*len(one):]
+			binary.BigEndian.PutUint64(b, uint64(i))
+			if i%every == 7 {
+				b[more], b[100] = 8, 'y' // 128 MiB more, or 512 KiB
+			}
+		}
+		start := time.Now()
+		s := segment.NewScanner(bytes.NewReader(log), int64(len(log)), segment.Options{})
+		good := 0
+		for s.Next() {
+			if s.Damage() == nil {
+				good++
+			}
+		}
+		if want := n - n/every; good != want {
+			t.Errorf("%s: %d good batches, want %d", codec, good, want)
+		}
+		if d := time.Since(start); d > 10*time.Second {
+			t.Errorf("%s: took %v", codec, d)
+		}
+	}
+}
+
+// compressed is a batch of about 1000 bytes, which no codec makes much smaller.
+func compressed(t *testing.T, codec compress.Codec) []byte {
+	value := make([]byte, 900)
+	rand.NewChaCha8([32]byte{}).Read(value)
+	m := record.NoProducer()
+	m.LeaderEpoch, m.Codec = 0, codec
+	b := record.NewBuilder()
+	b.Reset(m)
+	b.Append(&record.Record{Value: value})
+	raw, err := b.Build(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }

@@ -53,6 +53,7 @@ func (w *walker) reset(r io.ReaderAt, size int64, o *Options) {
 const (
 	wasteFactor = 8
 	wasteFloor  = 64 << 20
+	lastBudget  = 8 // so often is the budget spent before the search ends
 )
 
 // step goes to the next frame or damaged range. It is false at the end, and at an I/O error.
@@ -78,7 +79,7 @@ func (w *walker) stepSlowly() bool {
 	if !ok || size > left {
 		return w.broken(size, f, ok)
 	}
-	if w.exhausted() && !w.trust {
+	if w.thrifty() && size > pageSize && !w.trust {
 		if end, ok := w.tooLong(size, f); ok {
 			return w.badLength(end-w.pos, f, false)
 		}
@@ -128,6 +129,9 @@ func (w *walker) stepLarge(size int64, f record.Format) bool {
 		h := w.newHunt(f)
 		if x, found := h.find(w.pos+1, w.pos+size); found && h.proved {
 			return w.badLength(x-w.pos, f, true)
+		}
+		if end, ok := w.tooLong(size, f); ok {
+			return w.badLength(end-w.pos, f, false)
 		}
 	}
 	stored, crc := w.storedCRC(w.pos, f), w.checksum(&w.window, 0, f, w.pos+int64(f.ChecksumStart()), w.pos+size)
