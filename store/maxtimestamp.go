@@ -1,10 +1,6 @@
 package store
 
-import (
-	"errors"
-
-	"logdir/store/record"
-)
+import "logdir/store/record"
 
 // OffsetOfMaxTimestamp finds the record with the largest timestamp, of those from the log
 // start on and below end; the first of several. ok is false if none has a timestamp. It is
@@ -42,26 +38,17 @@ type dated struct{ offset, timestamp int64 }
 // what stands before from is older than others. Only batches that could hold it are read.
 func (r *LogReader) newestOf(at int, from, end int64) (best dated, err error) {
 	best.timestamp = record.NoTimestamp
-	c := r.cursor(at)
-	c.from = from
-	defer func() { err = errors.Join(err, c.Close()) }()
 	records := record.NewReader()
-	for c.Next() && c.Segment() == r.bases[at] {
-		if d := c.Damage(); d != nil {
-			return best, d
-		}
-		b := c.Batch()
+	err = r.scanSegment(at, from, func(b *record.Batch) (more bool, err error) {
 		if b.BaseOffset() >= end {
-			return best, nil
+			return false, nil
 		}
-		if b.MaxTimestamp() <= best.timestamp && b.Format() != record.MKB1 {
-			continue
+		if b.MaxTimestamp() > best.timestamp || b.Format() == record.MKB1 {
+			best, err = newestIn(records, b, best, r.Start(), end)
 		}
-		if best, err = newestIn(records, b, best, r.Start(), end); err != nil {
-			return best, err
-		}
-	}
-	return best, c.Err()
+		return true, err
+	})
+	return best, err
 }
 
 // newestIn is the newest record of a batch, if it is newer than best.

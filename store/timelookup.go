@@ -57,24 +57,32 @@ func (r *LogReader) timeStart(at int, ts int64) (from int64, maybe bool, err err
 
 // firstSince scans segment number at from offset on.
 func (r *LogReader) firstSince(at int, from, ts int64) (offset, timestamp int64, ok bool, err error) {
+	records := record.NewReader()
+	err = r.scanSegment(at, from, func(b *record.Batch) (more bool, err error) {
+		if b.MaxTimestamp() < ts && b.Format() != record.MKB1 {
+			return true, nil
+		}
+		offset, timestamp, ok, err = firstRecordSince(records, b, r.Start(), ts)
+		return !ok, err
+	})
+	return offset, timestamp, ok, err
+}
+
+// scanSegment hands on the batches of segment number at, from offset on, as long as more are
+// wanted. Damage ends it with a *corrupt.Error.
+func (r *LogReader) scanSegment(at int, from int64, each func(*record.Batch) (more bool, err error)) (err error) {
 	c := r.cursor(at)
 	c.from = from
 	defer func() { err = errors.Join(err, c.Close()) }()
-	records := record.NewReader()
 	for c.Next() && c.Segment() == r.bases[at] {
 		if d := c.Damage(); d != nil {
-			return 0, 0, false, d
+			return d
 		}
-		b := c.Batch()
-		if b.MaxTimestamp() < ts && b.Format() != record.MKB1 {
-			continue
-		}
-		offset, timestamp, ok, err = firstRecordSince(records, b, r.Start(), ts)
-		if ok || err != nil {
-			return offset, timestamp, ok, err
+		if more, err := each(c.Batch()); !more || err != nil {
+			return err
 		}
 	}
-	return 0, 0, false, c.Err()
+	return c.Err()
 }
 
 func firstRecordSince(records *record.Reader, b *record.Batch, from, ts int64) (offset, timestamp int64, ok bool, err error) {
