@@ -13,7 +13,7 @@ func (p *partitionCheck) takeVerified(v *Verified) {
 	p.r.segments++
 	p.r.batches += v.Batches
 	p.r.records += v.Records
-	lost := corrupt.CountLost(v.Damage, v.limit())
+	lost := corrupt.CountLost(v.Damage, v.Limit)
 	for i, d := range v.Damage {
 		switch {
 		case d.Kind == corrupt.MissingIndex:

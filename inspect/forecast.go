@@ -285,9 +285,6 @@ func (f *forecaster) lostIn(dir string, s startup.Segment, limit int64) (int64, 
 			records += CountRecords(scan.Batch())
 		}
 	}
-	if limit == 0 {
-		limit = corrupt.Unknown
-	}
 	for _, n := range corrupt.CountLost(damage, limit) {
 		records += n
 	}

@@ -22,14 +22,6 @@ type LogRef struct {
 	Base, Limit int64
 }
 
-// limit is Limit, or corrupt.Unknown if nothing follows.
-func (r *LogRef) limit() int64 {
-	if r.Limit == 0 {
-		return corrupt.Unknown
-	}
-	return r.Limit
-}
-
 // VerifyOptions say how much Verify looks at.
 type VerifyOptions struct {
 	// Deep also decompresses and parses records, and holds the indexes against the log.

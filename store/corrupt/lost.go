@@ -15,8 +15,8 @@ func (k Kind) HoldsNone() bool {
 // CountLost counts the records that go with each of the damaged ranges of one segment,
 // which are in order. A batch counts by its header, as far as the good batches around leave
 // room for that; a range without a header counts as much as they leave, and so does a torn or
-// zero one behind which offsets go on: it was whole once. limit is the first offset that
-// the segment cannot hold, or Unknown.
+// zero one behind which offsets go on: it was whole once. limit is the base offset of the
+// next segment, 0 or less if there is none.
 func CountLost(ranges []*Error, limit int64) []int64 {
 	lost := make([]int64, len(ranges))
 	for i := 0; i < len(ranges); {

@@ -30,6 +30,7 @@ func TestCountLost(t *testing.T) {
 		{"a good batch with another's offset", []*Error{damage(BadOffset, 3, 10, 10)}, Unknown, []int64{3}},
 		{"three of them", []*Error{damage(BadOffset, 3, 10, 12), damage(BadOffset, 3, 10, 12), damage(BadMagic, Unknown, 10, 12)}, Unknown, []int64{3, 3, 0}},
 		{"never whole", []*Error{damage(Torn, 4, 10, Unknown), damage(Zeros, Unknown, 10, Unknown)}, Unknown, []int64{0, 0}},
+		{"never whole, at the very start", []*Error{damage(Torn, 4, 0, Unknown), damage(Zeros, Unknown, 0, Unknown)}, 0, []int64{0, 0}},
 		{"whole once: the next segment begins behind it", []*Error{damage(Torn, 4, 10, Unknown)}, 20, []int64{10}},
 		{"the same behind a bad batch", []*Error{damage(BadCRC, 4, 10, Unknown), damage(Zeros, Unknown, 10, Unknown)}, 20, []int64{4, 6}},
 		{"a torn end behind all that the segment held", []*Error{damage(Torn, 4, 20, Unknown)}, 20, []int64{0}},
